@@ -1,0 +1,144 @@
+"""The trace workbench: record, replay, fork and debug what an AI agent exchanges with the world.
+
+Nothing is imported before it is used, so that ``import workbench`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.errors import (
+        DriftError,
+        EditError,
+        MissingExtraError,
+        RunBlocked,
+        RunCancelled,
+        SimulatedCrash,
+        StopRun,
+        TraceError,
+        UsageError,
+        WorkbenchError,
+    )
+    from workbench.providers.local import local_model
+    from workbench.seam.current import idempotency_key, step
+    from workbench.seam.pins import new_id, now, random, sleep, write_event
+    from workbench.seam.run import arecord, areplay, record, replay
+    from workbench.seam.forks import afork, fork, plan
+    from workbench.seam.contexts import forking, recording, replaying
+    from workbench.seam.result import CallReport, Plan, RunResult
+    from workbench.seam.tool import Tool, tool
+    from workbench.trace.edits import Edits
+    from workbench.trace.places import Place, entry, parse_place, turn
+    from workbench.trace.trace import Entry, Trace, Turn, load
+    from workbench.ui.workbench import Workbench
+
+# Where each public name lives. `step` is both a place and a context: see seam/current.py.
+_HOME = {
+    "DriftError": "workbench.errors",
+    "EditError": "workbench.errors",
+    "MissingExtraError": "workbench.errors",
+    "RunBlocked": "workbench.errors",
+    "RunCancelled": "workbench.errors",
+    "SimulatedCrash": "workbench.errors",
+    "StopRun": "workbench.errors",
+    "TraceError": "workbench.errors",
+    "UsageError": "workbench.errors",
+    "WorkbenchError": "workbench.errors",
+    "local_model": "workbench.providers.local",
+    "idempotency_key": "workbench.seam.current",
+    "step": "workbench.seam.current",
+    "new_id": "workbench.seam.pins",
+    "now": "workbench.seam.pins",
+    "random": "workbench.seam.pins",
+    "sleep": "workbench.seam.pins",
+    "write_event": "workbench.seam.pins",
+    "arecord": "workbench.seam.run",
+    "areplay": "workbench.seam.run",
+    "record": "workbench.seam.run",
+    "replay": "workbench.seam.run",
+    "afork": "workbench.seam.forks",
+    "fork": "workbench.seam.forks",
+    "plan": "workbench.seam.forks",
+    "forking": "workbench.seam.contexts",
+    "recording": "workbench.seam.contexts",
+    "replaying": "workbench.seam.contexts",
+    "CallReport": "workbench.seam.result",
+    "Plan": "workbench.seam.result",
+    "RunResult": "workbench.seam.result",
+    "Tool": "workbench.seam.tool",
+    "tool": "workbench.seam.tool",
+    "Edits": "workbench.trace.edits",
+    "Place": "workbench.trace.places",
+    "entry": "workbench.trace.places",
+    "parse_place": "workbench.trace.places",
+    "turn": "workbench.trace.places",
+    "Entry": "workbench.trace.trace",
+    "Trace": "workbench.trace.trace",
+    "Turn": "workbench.trace.trace",
+    "load": "workbench.trace.trace",
+    "Workbench": "workbench.ui.workbench",
+}
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CallReport",
+    "DriftError",
+    "EditError",
+    "Edits",
+    "Entry",
+    "MissingExtraError",
+    "Place",
+    "Plan",
+    "RunBlocked",
+    "RunCancelled",
+    "RunResult",
+    "SimulatedCrash",
+    "StopRun",
+    "Tool",
+    "Trace",
+    "TraceError",
+    "Turn",
+    "UsageError",
+    "Workbench",
+    "WorkbenchError",
+    "__version__",
+    "afork",
+    "arecord",
+    "areplay",
+    "entry",
+    "fork",
+    "forking",
+    "idempotency_key",
+    "load",
+    "local_model",
+    "new_id",
+    "now",
+    "parse_place",
+    "plan",
+    "random",
+    "record",
+    "recording",
+    "replay",
+    "replaying",
+    "sleep",
+    "step",
+    "tool",
+    "turn",
+    "write_event",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

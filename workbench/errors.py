@@ -1,0 +1,189 @@
+"""Every error that this package raises, in one tree.
+
+::
+
+    WorkbenchError
+    ├── UsageError                 a call that cannot work as it was made
+    │   ├── MissingExtraError      an optional dependency is not installed
+    │   ├── UnknownApiError        no payload view is registered for an api
+    │   └── PlaceError             a place that the trace does not have
+    ├── TraceError                 about a trace file or what goes into it
+    │   ├── TraceFormatError       the file, or a value in it, is not what the format allows
+    │   │   ├── TraceVersionError  written by a newer version, or by none
+    │   │   └── UnknownTagError    a tagged value of an unknown type
+    │   ├── TraceExistsError       a recording would replace an existing trace
+    │   ├── TraceWriteError        an entry could not be written
+    │   ├── UnencodableError       a value that a trace cannot represent
+    │   └── UnavailableError       a body that damage elsewhere in the file made unreadable
+    ├── ReplayError                a replay could not go on
+    │   ├── DriftError             the agent does not do what was recorded
+    │   └── RecordedError          stands for a recorded exception whose type is not loaded
+    ├── EditError                  an edit that cannot be applied, or that a provider would refuse
+    └── LocalModelError            the offline model's server did not start or died
+
+    StopRun (BaseException)        ends a run at the next seam; no ``except Exception`` eats it
+    ├── RunBlocked                 a live write was not allowed
+    ├── RunCancelled               somebody cancelled the run
+    └── SimulatedCrash             an injected crash
+
+An error's text says what happened, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class WorkbenchError(Exception):
+    """Base of every error of this package (except those that must pass ``except Exception``)."""
+
+
+class UsageError(WorkbenchError):
+    """A call that cannot work as it was made; the text says how to make it."""
+
+
+class MissingExtraError(UsageError, ImportError):
+    """An optional dependency is not installed; the text holds the pip command."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(
+            f"{package} is not installed, and this needs it. "
+            f'Install it with:  pip install "trace-workbench[{extra}]"'
+        )
+
+
+class UnknownApiError(UsageError):
+    """No payload view is registered for an api."""
+
+
+class PlaceError(UsageError):
+    """A place (``turn(9)``, ``step("x")``, ``entry("1-4")``) that the trace does not have."""
+
+
+class TraceError(WorkbenchError):
+    """Base of the errors about a trace file or what goes into it."""
+
+
+class TraceFormatError(TraceError):
+    """A file, or a value in one, is not what the format allows.
+
+    Attributes:
+        file: the file's path, when there is one.
+        line: the line's number, counted from 1, when there is one.
+        path: where in the value, such as ``$.request.body``, when known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: Path | str | None = None,
+        line: int | None = None,
+        path: str | None = None,
+    ) -> None:
+        self.file = file
+        self.line = line
+        self.path = path
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        if path is not None:
+            place = f"{place} at {path}".strip()
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class TraceVersionError(TraceFormatError):
+    """The trace's format version is newer than this package, or is no version at all."""
+
+
+class UnknownTagError(TraceFormatError):
+    """A tagged value names a type that this package does not know."""
+
+
+class TraceExistsError(TraceError, FileExistsError):
+    """A recording would replace an existing trace, and nobody asked for that."""
+
+
+class TraceWriteError(TraceError, OSError):
+    """An entry could not be written to its trace."""
+
+
+class UnencodableError(TraceError, TypeError):
+    """A value that a trace cannot represent.
+
+    Attributes:
+        path: where in the value it is, such as ``$.items[3].when``.
+    """
+
+    def __init__(self, message: str, *, path: str = "$") -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class UnavailableError(TraceError):
+    """A body that cannot be rebuilt, because another part of the file is damaged."""
+
+
+class ReplayError(WorkbenchError):
+    """A replay could not go on."""
+
+
+class DriftError(ReplayError):
+    """The agent does not do what was recorded.
+
+    Attributes:
+        miss: the explained miss (:class:`workbench.seam.explain.Miss`), when a call was not
+            found; None for recorded calls that were never made.
+    """
+
+    def __init__(self, message: str, *, miss: Any = None) -> None:
+        self.miss = miss
+        super().__init__(message)
+
+
+class RecordedError(ReplayError):
+    """Stands for a recorded exception whose type is not loaded in this process.
+
+    Attributes:
+        type_name: the recorded type, such as ``mypackage.errors.OutOfStock``.
+    """
+
+    def __init__(self, message: str, *, type_name: str) -> None:
+        self.type_name = type_name
+        super().__init__(f"{type_name}: {message}")
+
+
+class EditError(WorkbenchError):
+    """An edit that cannot be applied, or that a provider would refuse.
+
+    Attributes:
+        problems: one sentence for each thing that is wrong.
+    """
+
+    def __init__(self, message: str, *, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(message)
+
+
+class LocalModelError(WorkbenchError):
+    """The offline model's server did not start, or died; the text ends with its log."""
+
+
+class StopRun(BaseException):  # noqa: N818 - it stops a run; it is not an error of the agent
+    """Ends a run at the next seam. A BaseException, so that no ``except Exception`` eats it."""
+
+
+class RunBlocked(StopRun):
+    """A live write was not allowed; the text names the choices."""
+
+
+class RunCancelled(StopRun):
+    """Somebody cancelled the run."""
+
+
+class SimulatedCrash(StopRun):
+    """An injected crash: the process "died" here."""

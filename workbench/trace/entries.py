@@ -1,0 +1,390 @@
+"""The lines of a trace file, one model for each kind, and their union.
+
+A line is a JSON object whose key ``line`` says what it is. Small fields come first and the one
+heavy field last (:attr:`BaseLine.heavy`), so that a reader can look at a line's head without
+parsing its body. A field that was not set is not written: absent means *not recorded*, which is
+neither null nor zero. Fields that this version does not know are kept.
+
+``docs/trace-format.md`` shows each of them with an example.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+FORMAT = "workbench-trace"
+VERSION = 1
+
+Kind = Literal["model", "tool", "input", "event", "clock", "value"]
+Source = Literal["live", "replayed", "edited", "fault", "simulated", "hand"]
+Ended = Literal["complete", "cut", "stopped", "cancelled"]
+Status = Literal["ok", "failed", "drifted", "blocked", "cancelled"]
+Effect = Literal["read", "write"]
+
+
+class BaseLine(BaseModel):
+    """What all lines share."""
+
+    model_config = ConfigDict(extra="allow")
+
+    heavy: ClassVar[str | None] = None
+    """The name of the field that is written last because it can be large."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The line as a plain object: ``line`` first, then the set fields in written order.
+
+        Values are the very objects that the model holds: nothing is copied.
+        """
+        fields = self.model_fields_set
+        values = self.__dict__
+        out: dict[str, Any] = {"line": values["line"]}
+        for name in type(self).model_fields:
+            if name in fields and name not in ("line", self.heavy):
+                value = values[name]
+                out[_ALIASES.get(name, name)] = (
+                    value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
+                )
+        if self.__pydantic_extra__:
+            out.update(self.__pydantic_extra__)
+        if self.heavy is not None and self.heavy in fields:
+            out[self.heavy] = values[self.heavy]
+        return out
+
+
+_ALIASES = {"enclosing": "in"}
+
+
+class AgentInfo(BaseModel):
+    """How the agent was started. Only words: nothing is imported because of them."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: Literal["function", "script", "module", "code"]
+    """``function`` (``module:name``), ``script`` (a path), ``module`` (``-m``), or ``code``
+    (a ``with recording(…)`` block)."""
+    target: str | None = None
+    """``module:name``, the script's path as it was given, or the module's name."""
+    argv: list[str] | None = None
+    """A script's or module's arguments."""
+
+
+class HashInfo(BaseModel):
+    """How requests were hashed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    scheme: int = 1
+    """The hash scheme; this version writes and reads 1."""
+    ignore: dict[str, list[str]] = Field(default_factory=dict)
+    """JSON pointers into the request that do not count, per api."""
+
+
+class ParentInfo(BaseModel):
+    """Where a fork comes from. The parent's file is never changed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    """The parent's trace id."""
+    name: str | None = None
+    """The parent's name."""
+    path: str | None = None
+    """Where the parent lay when the fork was made: a hint, not a promise."""
+    digest: str | None = None
+    """SHA-256 of the parent's file at that moment."""
+    cut: str | None = None
+    """The place from which calls ran live, such as ``turn:5``."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The other choices of the fork, such as ``on_miss`` and ``tools_before``."""
+    edits: list[dict[str, Any]] = Field(default_factory=list)
+    """What a person changed, each as :mod:`workbench.trace.edits` has it."""
+
+
+class TraceLine(BaseLine):
+    """The first line: what the whole file is."""
+
+    line: Literal["trace"] = "trace"
+    format: Literal["workbench-trace"] = FORMAT
+    version: int = VERSION
+    """The format's version; a reader refuses a newer one."""
+    id: str
+    """The trace's own id."""
+    name: str | None = None
+    """A name for people."""
+    created_at: str | None = None
+    """UTC, RFC 3339 with microseconds."""
+    tags: list[str] = Field(default_factory=list)
+    """Words to find it by."""
+    agent: AgentInfo | None = None
+    """How the agent was started."""
+    runtime: dict[str, str] = Field(default_factory=dict)
+    """Versions of Python, this package and the SDKs in use."""
+    hash: HashInfo | None = None
+    """How requests were hashed."""
+    redact: list[str] = Field(default_factory=list)
+    """The names of the redaction rules in force."""
+    seed: str | None = None
+    """Where ids and random numbers continue from, once the recording has no more."""
+    salt: str | None = None
+    """Salt of redaction placeholders."""
+    parent: ParentInfo | None = None
+    """Where a fork comes from."""
+    steps: dict[str, list[str]] | None = None
+    """The step graph: for each step those that it depends on."""
+    input: Any = None
+    """The agent's arguments, ``{"args": […], "kwargs": {…}}``, as tagged values."""
+
+    heavy = "input"
+
+
+class WriterLine(BaseLine):
+    """A process joins; its id is the first part of the ids of its entries."""
+
+    line: Literal["writer"] = "writer"
+    id: str
+    """The writer's id, unique in the file."""
+    pid: int | None = None
+    """Its process id."""
+    started_at: str | None = None
+    """When it joined, UTC."""
+
+
+class CallLine(BaseLine):
+    """A call begins. A call without a result was open when its process died."""
+
+    line: Literal["call"] = "call"
+    id: str
+    """``writer-n``, unique in the file."""
+    kind: Literal["model", "tool"]
+    """What is called."""
+    at: str | None = None
+    """When it began, UTC."""
+    step: str = ""
+    """The step's path; empty outside any step."""
+    attempt: int = 1
+    """Which try of the same call this is."""
+    enclosing: str | None = Field(default=None, alias="in")
+    """The call inside which this one was made (a model call inside a tool)."""
+    asked_by: str | None = None
+    """For a tool: the model call whose reply asked for it, when known."""
+    api: str | None = None
+    """For a model: the payload's shape, such as ``openai.chat``."""
+    name: str | None = None
+    """For a tool: its name."""
+    model: str | None = None
+    """For a model: the model asked for."""
+    stream: bool | None = None
+    """For a model: the reply was asked for as a stream."""
+    effect: Effect | None = None
+    """For a tool: whether it changes the world."""
+    key: str | None = None
+    """For a tool that writes: its idempotency key."""
+    hash: str | None = None
+    """SHA-256 of the request as asked (hash scheme 1)."""
+    where: str | None = None
+    """The line of the agent's code that made the call, ``file.py:41``."""
+    origin: str | None = None
+    """In a fork or replay: the parent's entry that answered it."""
+    reason: str | None = None
+    """In a fork or replay: why it was served or run (``hit``, ``miss``, ``forced``, …)."""
+    base: tuple[str, int] | None = None
+    """``[call id, n]``: the conversation begins with the first n items of that call's."""
+    sent: Any = None
+    """What was sent, when an edit changed it."""
+    request: Any = None
+    """What was asked. Model: ``{path, query, headers, body}``. Tool: ``{name, arguments}``."""
+
+    heavy = "request"
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+
+class ChunkLine(BaseLine):
+    """One piece of a streamed reply, written before it is delivered."""
+
+    line: Literal["chunk"] = "chunk"
+    of: str
+    """The call's id."""
+    offset_s: float | None = None
+    """Seconds since the call began."""
+    data: Any = None
+    """The piece as the SDK parsed it."""
+
+    heavy = "data"
+
+
+class ErrorInfo(BaseModel):
+    """An exception, kept well enough to be raised again."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    """The class's name, such as ``RateLimitError``."""
+    module: str | None = None
+    """The module that defines it."""
+    message: str = ""
+    """Its text."""
+    args: list[Any] | None = None
+    """Its arguments, as tagged values, where they can be represented."""
+    attributes: dict[str, Any] | None = None
+    """Its further attributes, as tagged values, where they can be represented."""
+    status: int | None = None
+    """An HTTP error's status code."""
+    headers: dict[str, str] | None = None
+    """The headers that matter of an HTTP error's response."""
+    body: Any = None
+    """The body of an HTTP error's response."""
+    cause: str | None = None
+    """For a lost connection: the class of the transport's own error."""
+
+
+class ResultLine(BaseLine):
+    """A call ended: with a response, an error, or both (a stream that broke)."""
+
+    line: Literal["result"] = "result"
+    of: str
+    """The call's id."""
+    at: str | None = None
+    """When it ended, UTC."""
+    source: Source = "live"
+    """Where the outcome came from."""
+    duration_s: float | None = None
+    """Seconds, from a monotonic clock."""
+    first_s: float | None = None
+    """Seconds until the first chunk."""
+    ended: Ended | None = None
+    """How a stream ended: to its end, cut by the server, stopped by its reader, cancelled."""
+    provider: str | None = None
+    """Who answered, such as ``openai``."""
+    model: str | None = None
+    """The model that answered."""
+    usage: dict[str, int | None] | None = None
+    """Tokens: ``input_tokens``, ``output_tokens``, ``cache_read_tokens``,
+    ``cache_write_tokens``, ``reasoning_tokens``."""
+    fault: dict[str, Any] | None = None
+    """The injected fault, as :mod:`workbench.trace.faults` has it."""
+    error: ErrorInfo | None = None
+    """What was raised."""
+    response: Any = None
+    """Model: ``{status, headers, body}``. Tool: what it returned, as a tagged value."""
+
+    heavy = "response"
+
+
+class EventLine(BaseLine):
+    """Something that the agent wrote down."""
+
+    line: Literal["event"] = "event"
+    id: str
+    """``writer-n``, unique in the file."""
+    at: str | None = None
+    """When, UTC."""
+    step: str = ""
+    """The step's path."""
+    enclosing: str | None = Field(default=None, alias="in")
+    """The call inside which it was written."""
+    type: str
+    """What kind of event."""
+    origin: str | None = None
+    """In a fork or replay: the parent's entry."""
+    data: Any = None
+    """What it carries, as a tagged value."""
+
+    heavy = "data"
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+
+class ValueLine(BaseLine):
+    """A reading of the clock, an id or a random number."""
+
+    line: Literal["value", "clock"]
+    id: str
+    """``writer-n``, unique in the file."""
+    at: str | None = None
+    """When, UTC."""
+    step: str = ""
+    """The step's path."""
+    name: str
+    """What was read: ``now``, ``id``, ``random``, …"""
+    site: str | None = None
+    """The call site, ``module:function``."""
+    nth: int | None = None
+    """The how-manyeth reading at that site, from 1."""
+    source: Source = "live"
+    """Where the value came from."""
+    value: Any = None
+    """The reading, as a tagged value."""
+
+    heavy = "value"
+
+
+class InputLine(BaseLine):
+    """A human was asked and answered."""
+
+    line: Literal["input"] = "input"
+    id: str
+    """``writer-n``, unique in the file."""
+    at: str | None = None
+    """When, UTC."""
+    step: str = ""
+    """The step's path."""
+    hash: str | None = None
+    """SHA-256 of the question."""
+    prompt: Any = None
+    """What was asked."""
+    value: Any = None
+    """What was answered."""
+
+    heavy = "value"
+
+
+class BlobLine(BaseLine):
+    """A large or repeated value, named by its content and written once."""
+
+    line: Literal["blob"] = "blob"
+    sha256: str
+    """SHA-256 of the value's JSON as written."""
+    value: Any = None
+    """The value."""
+
+    heavy = "value"
+
+
+class EndLine(BaseLine):
+    """The run ended. A file without it is a run that was cut short."""
+
+    line: Literal["end"] = "end"
+    at: str | None = None
+    """When, UTC."""
+    status: Status
+    """How the run ended."""
+    duration_s: float | None = None
+    """Seconds, from a monotonic clock."""
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Entries of each kind."""
+    error: ErrorInfo | None = None
+    """What the agent raised."""
+    output: Any = None
+    """What the agent returned, as a tagged value; absent where it cannot be represented."""
+
+    heavy = "output"
+
+
+Line = Annotated[
+    TraceLine
+    | WriterLine
+    | CallLine
+    | ChunkLine
+    | ResultLine
+    | EventLine
+    | ValueLine
+    | InputLine
+    | BlobLine
+    | EndLine,
+    Field(discriminator="line"),
+]
+"""Any line of a trace file."""
+
+LINE: TypeAdapter[Line] = TypeAdapter(Line)
+"""Validates a parsed line into its model."""
