@@ -1,0 +1,206 @@
+"""What passes between an adapter, a driver and the session: calls, decisions, outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from workbench.trace.entries import Effect, Ended, ErrorInfo, Source
+    from workbench.trace.trace import Entry
+
+How = Literal["live", "replayed", "edited", "fault"]
+Reason = Literal["record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "placeholder"]
+OnMiss = Literal["fail", "live", "placeholder"]
+Matching = Literal["hash", "position"]
+ToolsBefore = Literal["replay", "verify", "live"]
+ToolsAfter = Literal["deny", "allow", "ask"]
+Verdict = Literal["allow", "deny", "cancel"]
+
+
+class _Missing:
+    """No value at all, which is not None."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+"""Stands for a response that never came."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A call as the agent asks for it.
+
+    An adapter fills in what it knows; the driver adds where the call comes from.
+    """
+
+    kind: Literal["model", "tool"]
+    request: Any
+    """As the trace stores it: encoded values, a snapshot that nobody changes later."""
+    api: str | None = None
+    name: str | None = None
+    model: str | None = None
+    stream: bool = False
+    effect: Effect | None = None
+    key: str | None = None
+    """A tool's own idempotency key, when it declares one."""
+    step: str = ""
+    enclosing: str | None = None
+    asked_by: str | None = None
+    where: str | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a call ended, as an adapter read it off the SDK's result or exception."""
+
+    response: Any = MISSING
+    error: ErrorInfo | None = None
+    ended: Ended | None = None
+    provider: str | None = None
+    model: str | None = None
+    usage: dict[str, int | None] | None = None
+
+
+@dataclass(slots=True)
+class Served:
+    """An answer that does not come from the world: recorded, edited, or a fault.
+
+    A streamed answer has ``chunks``, a plain one ``response``. With ``error``, that is raised: at
+    once, or after the chunks.
+    """
+
+    response: Any = MISSING
+    chunks: list[Any] | None = None
+    error: ErrorInfo | None = None
+    ended: Ended | None = None
+
+
+@dataclass(slots=True)
+class Ticket:
+    """One call on its way through the session."""
+
+    id: str
+    call: Call
+    digest: str
+    turn: int | None
+    attempt: int = 1
+    entry: Entry | None = None
+    """The recorded entry that answers it, if any."""
+    how: How = "live"
+    reason: Reason = "record"
+    source: Source = "live"
+    key: str | None = None
+    fault: Any = None
+    expect: Entry | None = None
+    """Set when the result of a call that runs is compared with that of a recorded one."""
+    begun: float = 0.0
+    first: float | None = None
+    chunks: list[Any] = field(default_factory=list)
+    cut_after: int | None = None
+    closed: bool = False
+
+
+@dataclass(slots=True)
+class Serve:
+    """Hand this to the agent; the world is not touched."""
+
+    ticket: Ticket
+    served: Served
+
+
+@dataclass(slots=True)
+class Perform:
+    """Do it for real, with this request."""
+
+    ticket: Ticket
+    request: Any
+
+
+@dataclass(slots=True)
+class Fail:
+    """Raise: an injected fault as the provider's own exception, or an error of ours."""
+
+    ticket: Ticket
+    error: ErrorInfo | BaseException
+
+
+@dataclass(slots=True)
+class Hold:
+    """Wait for a verdict, then ``resume``."""
+
+    ticket: Ticket
+    question: Question
+
+
+Decision = Serve | Perform | Fail | Hold
+
+
+@dataclass(slots=True)
+class Question:
+    """A live write asks whether it may happen. Answer it once, from any thread."""
+
+    id: str
+    tool: str
+    arguments: Any
+    key: str
+    turn: int | None
+    text: str
+    future: Future[Verdict]
+
+    def allow(self) -> None:
+        """Let the write happen, this once."""
+        self._answer("allow")
+
+    def deny(self) -> None:
+        """End the run as blocked."""
+        self._answer("deny")
+
+    def _answer(self, verdict: Verdict) -> None:
+        if not self.future.done():
+            self.future.set_result(verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallReport:
+    """What became of one call of a run."""
+
+    entry: str
+    """Its entry in the new trace."""
+    origin: str | None
+    """The recorded entry that answered it, in the parent."""
+    turn: int | None
+    """The turn, from 1, in the new trace."""
+    kind: str
+    name: str | None
+    """The tool or the model."""
+    how: How
+    """``replayed``, ``live``, ``edited`` or ``fault``."""
+    reason: Reason
+    """Why: ``hit``, ``miss``, ``cut``, ``forced``, ``edited``, ``fault``, ``verify``, …"""
+    duration_s: float | None
+    where: str | None
+    """The line of the agent's code."""
+    summary: str
+    """A few words on the outcome."""
+    step: str = ""
+
+
+@dataclass(slots=True)
+class Policy:
+    """What makes a session record, replay, or fork."""
+
+    on_miss: OnMiss = "live"
+    match: Matching = "hash"
+    tools_before: ToolsBefore = "replay"
+    tools_after: ToolsAfter = "allow"
+    realtime: bool = False
+
+    @property
+    def strict(self) -> bool:
+        """Whether a call that is not in the trace ends the run."""
+        return self.on_miss == "fail"

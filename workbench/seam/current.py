@@ -1,0 +1,143 @@
+"""Which session a call belongs to, and where in the agent it was made.
+
+The session is found by a context variable, so it flows into tasks and copied contexts. Threads
+made without a context (a bare ``ThreadPoolExecutor``) have none: their calls belong to the one
+session that is open in the process, and are refused when several are.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PrivateAttr
+
+from workbench.errors import UsageError
+from workbench.trace.places import Place
+
+if TYPE_CHECKING:
+    from contextvars import Token
+    from types import TracebackType
+
+    from workbench.seam.drivers import Seam
+
+SEAM: ContextVar[Seam | None] = ContextVar("workbench_seam", default=None)
+ENCLOSING: ContextVar[str | None] = ContextVar("workbench_enclosing", default=None)
+LAST_MODEL: ContextVar[str | None] = ContextVar("workbench_last_model", default=None)
+KEY: ContextVar[str | None] = ContextVar("workbench_key", default=None)
+_STEP: ContextVar[str] = ContextVar("workbench_step", default="")
+
+_open: list[Seam] = []
+_open_lock = threading.Lock()
+
+_HERE = str(Path(__file__).resolve().parent.parent)
+
+
+def opened(seam: Seam) -> None:
+    """Note that a session is open in this process."""
+    with _open_lock:
+        _open.append(seam)
+
+
+def closed(seam: Seam) -> None:
+    """Note that it no longer is."""
+    with _open_lock:
+        if seam in _open:
+            _open.remove(seam)
+
+
+def current_seam() -> Seam | None:
+    """The session's seam for a call made here and now; None outside any.
+
+    Raises:
+        UsageError: the call comes from a thread without a context while several sessions are
+            open, so that it cannot be told whose it is.
+    """
+    seam = SEAM.get()
+    if seam is not None:
+        return None if seam.over else seam
+    if not _open or threading.current_thread() is threading.main_thread():
+        return None
+    if len(_open) == 1:
+        return _open[0]
+    raise UsageError(
+        f"a call from {call_site() or 'a thread'} cannot be told apart: {len(_open)} sessions are "
+        "open and its thread has no context. Start the thread's work with "
+        "contextvars.copy_context().run(…), or use asyncio.to_thread, which does that"
+    )
+
+
+def current_step() -> str:
+    """The path of the step that the calling code is in; empty outside any."""
+    return _STEP.get()
+
+
+def idempotency_key() -> str | None:
+    """Inside a tool that writes: the key of this very call; None elsewhere.
+
+    Pass it to the system that is written to, so that a retry does not write twice. A fork's live
+    write has a key of its own, never a recorded one.
+    """
+    return KEY.get()
+
+
+class Step(Place):
+    """A named part of an agent: a context while it runs, and a place in its trace."""
+
+    _tokens: list[Token[str]] = PrivateAttr(default_factory=list)
+
+    def __enter__(self) -> Step:
+        outer = _STEP.get()
+        path = f"{outer}/{self.value}" if outer else str(self.value)
+        self._tokens.append(_STEP.set(path))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _STEP.reset(self._tokens.pop())
+
+
+def step(name: str) -> Step:
+    """A step: ``with step("plan"):`` names a part of an agent, ``live_from=step("plan")`` a place.
+
+    Steps nest: inside ``plan``, ``step("draft")`` has the path ``plan/draft``. The name flows
+    into tasks and into threads that copy the context.
+    """
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"step({name!r}): a step is named by a string that is not empty")
+    return Step(kind="step", value=name)
+
+
+def call_site() -> str | None:
+    """The line of the agent's own code that is making a call, such as ``refund.py:41``.
+
+    The innermost frame that is neither ours nor of an installed package nor of Python's own.
+    """
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not _foreign(name):
+            return f"{name.rsplit('/', 1)[-1]}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+
+_foreign_cache: dict[str, bool] = {}
+
+
+def _foreign(name: str) -> bool:
+    known = _foreign_cache.get(name)
+    if known is None:
+        known = _foreign_cache[name] = (
+            name.startswith((_HERE, "<frozen", "<string>", sys.base_prefix + "/lib/python"))
+            or "site-packages" in name
+            or "dist-packages" in name
+        )
+    return known

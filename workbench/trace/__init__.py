@@ -1,0 +1,1 @@
+"""What a run left behind: the file, its entries, and pure functions over them."""
