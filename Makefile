@@ -46,7 +46,7 @@ browser: $(INSTALLED)
 
 $(MODULES): package.json package-lock.json
 	@command -v npm > /dev/null || { echo "the page's checks need Node.js 20 or newer with npm" >&2; exit 1; }
-	npm ci --no-audit --no-fund --silent
+	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 lab: $(INSTALLED)  ## open the first notebook in JupyterLab (HEADLESS=1: only run it)
