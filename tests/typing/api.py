@@ -78,7 +78,7 @@ def editing(trace: wb.Trace) -> None:
     assert_type(edits, wb.Edits)
     assert_type(edits.reply(wb.turn(4), text="One refund is enough."), wb.Edits)
     assert_type(wb.turn(4), wb.Place)
-    assert_type(wb.parse_place("turn(4)"), wb.Place)
+    assert_type(wb.parse_place("turn:4"), wb.Place)
 
 
 def failing(trace: wb.Trace) -> None:
