@@ -53,7 +53,7 @@ lab: $(INSTALLED)  ## open the first notebook in JupyterLab (HEADLESS=1: only ru
 ifeq ($(HEADLESS),1)
 	$(BIN)/jupyter nbconvert --to notebook --execute $(NOTEBOOK) --output-dir runs
 else
-	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 $(AS_ROOT) $(NOTEBOOK)
+	$(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 --ServerApp.root_dir=. $(AS_ROOT) $(NOTEBOOK)
 endif
 
 test: check browser  ## run every test, the browser's and the page's too
