@@ -1,16 +1,16 @@
-"""RFC 8785 (JSON Canonicalization Scheme) bytes of encoded JSON, at orjson's speed.
+"""RFC 8785 (JSON Canonicalization Scheme) bytes, at orjson's speed.
 
-orjson already writes what RFC 8785 asks for, except for the text of some numbers and the order of
-keys beyond the Basic Multilingual Plane. So one cheap walk (:func:`scan`) decides: a value without
-such a number or key is dumped as it is; any other is first copied with its keys in order and its
-numbers spelt out, and the copy is dumped. Both ways cost time per node, not per byte.
+orjson with sorted keys already writes what RFC 8785 asks for, except for the text of some numbers
+and for the order of keys with characters beyond U+D7FF. So :func:`dump_json`, the usual way, walks
+a value once, spells those numbers out and lets orjson do the rest. :func:`dump_encoded`, the
+general way, also puts the keys in order itself and knows the tagged objects. Both take time per
+node, not per byte of text.
 """
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -31,12 +31,15 @@ INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**64 - 1
 """The integers that orjson writes and reads exactly; others are tagged."""
 
-SAME: Final = 0
-"""`scan`: JSON for which orjson with sorted keys writes the canonical bytes."""
-PLAIN: Final = 1
-"""`scan`: JSON, with a number or a key that orjson would write or sort otherwise."""
-SPECIAL: Final = 2
-"""`scan`: not JSON as it is (or it uses the reserved key, or is nested too deep)."""
+_SAME_FLOATS: Final = (1e-4, 1e15)
+"""Between these every writer of the shortest digits prints a fraction in the same way."""
+
+_FIRST_UNORDERED: Final = "\ud800"
+"""From here on the order of UTF-16 units and that of characters differ."""
+
+_ES6_LONGEST: Final = 21
+_ES6_SMALLEST: Final = -6
+"""ECMAScript writes an exponent beyond these positions of the decimal point."""
 
 INTEGER_TEXT: Final = re.compile(r"(?:0|-?[1-9][0-9]*)\Z")
 
@@ -59,65 +62,67 @@ def has_surrogate(text: str) -> bool:
     return False
 
 
-def scan(value: object) -> int:
-    """Tell how a value must be written: `SAME`, `PLAIN` or `SPECIAL`. Never changes it."""
-    return _scan_items((value,), 0)
+def dump_json(value: object) -> bytes | None:
+    """Canonical bytes of a value that is JSON as it is; None when it is not, or may not be.
+
+    None sends the caller the general way: encode the value, then :func:`dump_encoded`.
+    """
+    try:
+        return orjson.dumps(_fit_list([value], 0)[0], option=_SORTED)
+    except (_NotPlainError, TypeError):  # orjson: an integer beyond 64 bits, a lone surrogate
+        return None
 
 
-def _scan_items(items: Any, depth: int) -> int:
-    """Scan the members of one container, which lies `depth` levels deep."""
-    if depth > MAX_DEPTH:
-        return SPECIAL
-    worst = SAME
-    for item in items:
+class _NotPlainError(Exception):
+    """The value needs the general way."""
+
+
+def _fit_dict(value: dict[Any, Any], depth: int) -> dict[Any, Any]:
+    """The value itself, or a copy with other numbers, which orjson writes canonically."""
+    if depth > MAX_DEPTH or TAG in value:
+        raise _NotPlainError
+    copy: dict[Any, Any] | None = None
+    for key, item in value.items():
+        if type(key) is not str or not (key.isascii() or max(key) < _FIRST_UNORDERED):
+            raise _NotPlainError
         kind = type(item)
-        if kind is str:
-            if not item.isascii() and has_surrogate(item):
-                return SPECIAL
+        if kind is str or kind is int or kind is bool or item is None:
             continue
-        if item is None or kind is bool:
+        new = _fit(item, kind, depth)
+        if new is not item:
+            copy = dict(value) if copy is None else copy
+            copy[key] = new
+    return value if copy is None else copy
+
+
+def _fit_list(value: list[Any], depth: int) -> list[Any]:
+    if depth > MAX_DEPTH:
+        raise _NotPlainError
+    copy: list[Any] | None = None
+    for index, item in enumerate(value):
+        kind = type(item)
+        if kind is str or kind is int or kind is bool or item is None:
             continue
-        if kind is dict:
-            found = _scan_dict(item, depth + 1)
-        elif kind is list:
-            found = _scan_items(item, depth + 1)
-        elif kind is int:
-            found = SAME if INT_MIN <= item <= INT_MAX else SPECIAL
-        elif kind is float:
-            found = _scan_float(item)
-        else:
-            return SPECIAL
-        if found:
-            if found == SPECIAL:
-                return SPECIAL
-            worst = PLAIN
-    return worst
+        new = _fit(item, kind, depth)
+        if new is not item:
+            copy = list(value) if copy is None else copy
+            copy[index] = new
+    return value if copy is None else copy
 
 
-def _scan_dict(value: dict[Any, Any], depth: int) -> int:
-    if TAG in value:
-        return SPECIAL
-    worst = SAME
-    for key in value:
-        if type(key) is not str:
-            return SPECIAL
-        if not key.isascii():
-            if has_surrogate(key):
-                return SPECIAL
-            worst = PLAIN
-    return max(worst, _scan_items(value.values(), depth))
-
-
-def _scan_float(value: float) -> int:
-    # Within these bounds every JSON writer that prints the shortest digits prints the same ones.
-    if 1e-4 <= abs(value) < 1e15:
-        return PLAIN if value.is_integer() else SAME
-    return PLAIN if value - value == 0 else SPECIAL  # the difference is NaN for NaN and infinities
-
-
-def dump_same(value: JSON) -> bytes:
-    """Canonical bytes of a value for which :func:`scan` says `SAME`."""
-    return orjson.dumps(value, option=_SORTED)
+def _fit(item: Any, kind: type, depth: int) -> Any:
+    if kind is dict:
+        return _fit_dict(item, depth + 1)
+    if kind is list:
+        return _fit_list(item, depth + 1)
+    if kind is not float or item - item != 0:  # the difference is NaN for NaN and infinities
+        raise _NotPlainError
+    size = abs(item)
+    if item.is_integer() and size < _SAME_FLOATS[1]:
+        return int(item)
+    if _SAME_FLOATS[0] <= size < _SAME_FLOATS[1]:
+        return item
+    return orjson.Fragment(es6_number(item))
 
 
 def dump_encoded(value: JSON) -> bytes:
@@ -161,8 +166,8 @@ def _ordered_tag(value: dict[str, JSON]) -> JSON:
     if name in ("set", "frozenset") and type(content) is list:
         content = [orjson.Fragment(text) for text in sorted(map(dump_encoded, content))]
     elif name == "dict" and type(content) is list:
-        pairs = sorted(((dump_encoded(pair[0]), pair[1]) for pair in content), key=itemgetter(0))
-        content = [[orjson.Fragment(key), _ordered(item)] for key, item in pairs]
+        pairs = sorted((dump_encoded(key), dump_encoded(item)) for key, item in content)
+        content = [[orjson.Fragment(key), orjson.Fragment(item)] for key, item in pairs]
     else:
         content = _ordered(content)
     return {TAG: name, "v": content}
@@ -177,8 +182,10 @@ def es6_number(value: float) -> str:
     if value == 0:
         return "0"
     _, digit_tuple, exponent = Decimal(repr(value)).as_tuple()
-    if not isinstance(exponent, int):
-        raise ValueError(f"{value!r} has no canonical JSON form; encode it first")
+    if not isinstance(exponent, int):  # NaN and infinities have a letter there
+        raise ValueError(  # noqa: TRY004 - the type is right
+            f"{value!r} has no canonical JSON form; encode it first"
+        )
     digits = "".join(map(str, digit_tuple)).rstrip("0")
     point = len(digit_tuple) + exponent  # where the decimal point stands, counted in digits
     sign = "-" if value < 0 else ""
@@ -186,11 +193,11 @@ def es6_number(value: float) -> str:
 
 
 def _place_point(digits: str, point: int) -> str:
-    if len(digits) <= point <= 21:
+    if len(digits) <= point <= _ES6_LONGEST:
         return digits.ljust(point, "0")
-    if 0 < point <= 21:
+    if 0 < point <= _ES6_LONGEST:
         return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
+    if _ES6_SMALLEST < point <= 0:
         return f"0.{'0' * -point}{digits}"
     fraction = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{digits[0]}{fraction}e{point - 1:+d}"
