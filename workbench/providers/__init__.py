@@ -1,0 +1,1 @@
+"""Live models that a run can talk to; each provider loads only what it needs."""
