@@ -88,7 +88,12 @@ def _fit_dict(value: dict[Any, Any], depth: int) -> dict[Any, Any]:
         kind = type(item)
         if kind is str or kind is int or kind is bool or item is None:
             continue
-        new = _fit(item, kind, depth)
+        if kind is dict:
+            new: Any = _fit_dict(item, depth + 1)
+        elif kind is list:
+            new = _fit_list(item, depth + 1)
+        else:
+            new = _fit_float(item, kind)
         if new is not item:
             copy = dict(value) if copy is None else copy
             copy[key] = new
@@ -103,18 +108,19 @@ def _fit_list(value: list[Any], depth: int) -> list[Any]:
         kind = type(item)
         if kind is str or kind is int or kind is bool or item is None:
             continue
-        new = _fit(item, kind, depth)
+        if kind is dict:
+            new: Any = _fit_dict(item, depth + 1)
+        elif kind is list:
+            new = _fit_list(item, depth + 1)
+        else:
+            new = _fit_float(item, kind)
         if new is not item:
             copy = list(value) if copy is None else copy
             copy[index] = new
     return value if copy is None else copy
 
 
-def _fit(item: Any, kind: type, depth: int) -> Any:
-    if kind is dict:
-        return _fit_dict(item, depth + 1)
-    if kind is list:
-        return _fit_list(item, depth + 1)
+def _fit_float(item: Any, kind: type) -> Any:
     if kind is not float or item - item != 0:  # the difference is NaN for NaN and infinities
         raise _NotPlainError
     size = abs(item)
