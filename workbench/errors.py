@@ -11,6 +11,7 @@
     │   ├── TraceFormatError       the file, or a value in it, is not what the format allows
     │   │   ├── TraceVersionError  written by a newer version, or by none
     │   │   └── UnknownTagError    a tagged value of an unknown type
+    │   ├── TraceNotFoundError     there is no such trace file
     │   ├── TraceExistsError       a recording would replace an existing trace
     │   ├── TraceWriteError        an entry could not be written
     │   ├── UnencodableError       a value that a trace cannot represent
@@ -102,6 +103,10 @@ class TraceVersionError(TraceFormatError):
 
 class UnknownTagError(TraceFormatError):
     """A tagged value names a type that this package does not know."""
+
+
+class TraceNotFoundError(TraceError, FileNotFoundError):
+    """There is no trace file at that path."""
 
 
 class TraceExistsError(TraceError, FileExistsError):

@@ -1,0 +1,166 @@
+"""Putting bodies together again: blobs put back, shared beginnings of conversations rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.errors import UnavailableError
+from workbench.trace.jcs import TAG
+from workbench.trace.lines import Lines, may_hold_tags
+from workbench.trace.payloads import has_view, view
+from workbench.trace.values import decode, dumps, loads
+
+_KEPT = 256
+_EVERY = 64
+
+
+class Bodies:
+    """The heavy fields of a trace's lines, complete."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._index = lines.index
+        self._blob_lines: dict[str, int] | None = None
+        # By entry, the conversation of its request: the JSON of each item, as stored.
+        self._conversations: dict[int, list[bytes]] = {}
+
+    def stored(self, line: int) -> Any:
+        """A line's heavy field as an encoded value, with its blobs put back.
+
+        Raises:
+            UnavailableError: the line, or a blob that it needs, is damaged or missing.
+        """
+        value, tags = self._lines.heavy(line)
+        return self.put_back(value, line) if tags else value
+
+    def decoded(self, line: int) -> Any:
+        """A line's heavy field, decoded. Raises as :meth:`stored`, and as ``values.decode``."""
+        value, tags = self._lines.heavy(line)
+        return decode(self.put_back(value, line)) if tags else value
+
+    def put_back(self, value: Any, line: int) -> Any:
+        """An encoded value with blobs in place of the references to them."""
+        if isinstance(value, list):
+            return [self.put_back(item, line) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if value.get(TAG) == "blob":
+            return self._blob(value.get("v"), line)
+        return {key: self.put_back(item, line) for key, item in value.items()}
+
+    def request(self, entry: int, *, raw: bool) -> Any:
+        """What a call asked for, complete and made anew at each call.
+
+        Args:
+            entry: the call's entry.
+            raw: as stored, with tags, instead of decoded.
+
+        Raises:
+            UnavailableError: a line that it is made of is damaged or missing.
+        """
+        line = self._index.calls[entry]
+        value, tags = self._lines.heavy(line)
+        path = self._path(line)
+        holder = _holder(value, path)
+        if holder is not None and self._lines.head(line).get("base") is not None:
+            data = b"[" + b",".join(self.conversation(entry)) + b"]"
+            holder[path[-1]] = loads(data)
+            tags = tags or may_hold_tags(data)
+        if not tags:
+            return value
+        value = self.put_back(value, line)
+        return value if raw else decode(value)
+
+    def own_items(self, entry: int) -> tuple[int, list[Any]]:
+        """How many items a conversation shares with an earlier one, and its own items, decoded."""
+        line = self._index.calls[entry]
+        base, own = self._own(entry)
+        items = [loads(data) for data in own]
+        if any(map(may_hold_tags, own)):
+            items = [decode(self.put_back(item, line)) for item in items]
+        return (base[1] if base else 0), items
+
+    def conversation(self, entry: int) -> list[bytes]:
+        """The JSON of each item of a call's conversation. It is shared: do not change it."""
+        chain: list[tuple[int, int, list[bytes]]] = []
+        at = entry
+        while at not in self._conversations:
+            base, own = self._own(at)
+            chain.append((at, base[1] if base else 0, own))
+            if base is None:
+                break
+            at = base[0]
+        items = list(self._conversations.get(at, ()))
+        for link, (at, shared, own) in enumerate(reversed(chain), start=1):
+            if shared > len(items):
+                raise UnavailableError(
+                    f"{self._lines.place(self._index.calls[at])} continues {shared} items of an "
+                    f"earlier conversation that has only {len(items)}; its request is lost"
+                )
+            del items[shared:]
+            items += own
+            if link % _EVERY == 0 or link == len(chain):
+                self._keep(at, list(items))
+        return items
+
+    def _keep(self, entry: int, items: list[bytes]) -> None:
+        while len(self._conversations) >= _KEPT:
+            del self._conversations[next(iter(self._conversations))]
+        self._conversations[entry] = items
+
+    def _own(self, entry: int) -> tuple[tuple[int, int] | None, list[bytes]]:
+        """The entry that a conversation continues, with how many items; and its own items."""
+        line = self._index.calls[entry]
+        value, _ = self._lines.heavy(line)
+        path = self._path(line)
+        holder = _holder(value, path)
+        own = holder[path[-1]] if holder is not None else []
+        return self._base(entry, line), [dumps(item) for item in own]
+
+    def _base(self, entry: int, line: int) -> tuple[int, int] | None:
+        base = self._lines.head(line).get("base")
+        if base is None:
+            return None
+        if not (
+            isinstance(base, list)
+            and len(base) == 2  # noqa: PLR2004 - [call id, n]
+            and isinstance(base[0], str)
+            and isinstance(base[1], int)
+            and base[1] >= 0
+        ):
+            raise UnavailableError(f"{self._lines.place(line)}: base is {base!r}, not [call id, n]")
+        found = self._index.ids.find_text(base[0])
+        if not 0 <= found < entry:
+            raise UnavailableError(
+                f"{self._lines.place(line)} continues the conversation of the call {base[0]}, and "
+                "the line of that call is missing or damaged; its request is lost, its reply is not"
+            )
+        return found, base[1]
+
+    def _path(self, line: int) -> Sequence[str]:
+        api = self._lines.head(line).get("api")
+        return view(api).conversation_path if isinstance(api, str) and has_view(api) else ()
+
+    def _blob(self, name: Any, line: int) -> Any:
+        if self._blob_lines is None:
+            self._blob_lines = {}
+            for each in self._index.blobs:
+                head = self._lines.read_head(each)
+                self._blob_lines.setdefault(str(head.get("sha256")), each)
+        found = self._blob_lines.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise UnavailableError(
+                f"{self._lines.place(line)} needs the blob {str(name)[:16]}…, and the line of that "
+                "blob is missing or damaged"
+            )
+        return self._lines.heavy(found)[0]
+
+
+def _holder(value: Any, path: Sequence[str]) -> dict[str, Any] | None:
+    """The object that has the conversation; None where there is none."""
+    for key in path[:-1]:
+        value = value.get(key) if isinstance(value, dict) else None
+    if not path or not isinstance(value, dict) or not isinstance(value.get(path[-1]), list):
+        return None
+    return value

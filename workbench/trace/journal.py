@@ -1,0 +1,336 @@
+"""Writing a trace: one line for each thing that happens, at once, by any number of writers.
+
+A line is with the operating system when the call returns, so a process that dies loses nothing
+that it was told of. Threads share a journal; a forked child goes on with it as a writer of its
+own; other processes :meth:`~Journal.join` the file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from workbench.errors import TraceWriteError, UsageError
+from workbench.trace.appender import Appender, FileAppender, MemoryAppender
+from workbench.trace.entries import (
+    BaseLine,
+    BlobLine,
+    CallLine,
+    ChunkLine,
+    EndLine,
+    ResultLine,
+    TraceLine,
+    WriterLine,
+)
+from workbench.trace.saving import (
+    check_replaceable,
+    exists,
+    has_content,
+    partial_path,
+    put_in_place,
+    unwritable,
+)
+from workbench.trace.sharing import Packed, Sharing
+from workbench.trace.times import utc_now
+
+if TYPE_CHECKING:
+    from workbench.trace.trace import Trace
+
+_JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+
+class Journal:
+    """The writing end of a trace. Make one with :meth:`create`, :meth:`in_memory` or :meth:`join`.
+
+    A line that cannot be written (a full disk) is missing from the trace, and by default nothing
+    else: :attr:`errors` gets a :class:`TraceWriteError` for it, a warning is given once, and the
+    agent goes on. With ``strict=True`` the error is raised.
+    """
+
+    def __init__(
+        self, header: TraceLine, appender: Appender, *, writer: str, strict: bool = False
+    ) -> None:
+        self.header = header
+        """The trace's first line."""
+        self.path: Path | None = None
+        """Where the trace is when it is closed; None for one in memory."""
+        self.writer = writer
+        """This process's writer id: the first part of its entries' ids."""
+        self.errors: list[TraceWriteError] = []
+        """What could not be written."""
+        self._appender = appender
+        self._strict = strict
+        self._lock = threading.RLock()
+        self._count = 0
+        self._sharing = Sharing()
+        self._payloads: set[str] = set()  # open model calls: their bodies are providers' JSON
+        self._lost: set[str] = set()  # calls that could not be written
+        self._owner = True  # it made the file, so it ends it
+        self._forked = False
+        self._fsync = False
+        self._partial: Path | None = None  # where it is written, when it is to replace another
+        _JOURNALS.add(self)
+
+    @classmethod
+    def create(
+        cls,
+        path: Path | str,
+        header: TraceLine,
+        *,
+        durability: Literal["os", "fsync"] = "os",
+        replace: bool = False,
+        strict: bool = False,
+    ) -> Self:
+        """Begin a trace in a new file; missing folders are made, and only its owner may read it.
+
+        Args:
+            path: the file, by habit ``NAME.trace.jsonl``.
+            header: its first line.
+            durability: ``os``: a line survives the death of this process; ``fsync``: also a power
+                loss, at the price of waiting for the disk at each line.
+            replace: a trace that is there already is replaced when this one is closed. Until
+                then this one lies beside it, in a hidden file ``.NAME.….partial``, and if this
+                process dies it stays there.
+            strict: raise what could not be written, instead of collecting it.
+
+        Raises:
+            TraceExistsError: something is there already, and ``replace`` was not given, or it is
+                no trace that can be read: such a file is never overwritten.
+            TraceWriteError: the file cannot be made.
+        """
+        path = _checked_path(path)
+        fsync = durability == "fsync"
+        partial = None
+        if has_content(path):
+            check_replaceable(path, replace=replace)
+            partial = partial_path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            appender = FileAppender(partial or path, new=True, fsync=fsync)
+            journal = cls(header, appender, writer="1", strict=strict)
+            appender.append(_first_line(header))
+        except FileExistsError as error:
+            raise exists(path) from error
+        except OSError as error:
+            raise unwritable(path, error) from error
+        journal.path, journal._partial, journal._fsync = path, partial, fsync
+        return journal
+
+    @classmethod
+    def in_memory(cls, header: TraceLine, *, strict: bool = False) -> Self:
+        """Begin a trace in memory; :meth:`trace` gives what it holds."""
+        appender = MemoryAppender()
+        appender.append(_first_line(header))
+        return cls(header, appender, writer="1", strict=strict)
+
+    @classmethod
+    def join(
+        cls,
+        path: Path | str,
+        *,
+        durability: Literal["os", "fsync"] = "os",
+        strict: bool = False,
+    ) -> Self:
+        """Go on with an existing trace as one more writer.
+
+        A last line that a dying process left unfinished is ended first; it stays in the file.
+
+        Raises:
+            TraceError: the file is no trace that can be read.
+            TraceWriteError: the file cannot be written.
+        """
+        from workbench.trace.trace import read_header
+
+        path = _checked_path(path)
+        header = read_header(path)
+        writer = _new_writer()
+        try:
+            appender = FileAppender(path, new=False, fsync=durability == "fsync")
+            journal = cls(header, appender, writer=writer, strict=strict)
+            appender.append(Packed(_joined(writer)).json())
+        except OSError as error:
+            raise TraceWriteError(f"{path}: cannot be continued ({error})") from error
+        journal.path, journal._owner = path, False
+        journal._fsync = durability == "fsync"
+        return journal
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close(None)
+
+    def __repr__(self) -> str:
+        return f"<Journal of {self.path or 'a trace in memory'}, writer {self.writer}>"
+
+    def new_id(self) -> str:
+        """The next entry's id, ``writer-n``, unique in the file."""
+        with self._lock:
+            self._follow_fork()
+            self._count += 1
+            return f"{self.writer}-{self._count}"
+
+    def append(self, line: BaseLine) -> None:
+        """Write one line. It is with the operating system when this returns.
+
+        The heavy field of a tool's, event's, value's or input's line is to be an encoded value
+        (:func:`workbench.trace.values.encode`); a model's response and chunks are the provider's
+        JSON as it is.
+
+        Raises:
+            UnencodableError: the line holds what JSON cannot.
+            TraceWriteError: it could not be written, and the journal is strict.
+        """
+        if isinstance(line, CallLine):
+            self.call(line)
+            return
+        with self._lock:
+            self._follow_fork()
+            of = line.of if isinstance(line, ResultLine | ChunkLine) else None
+            if of is not None and of in self._lost:
+                return
+            heavy = None if isinstance(line, BlobLine) else line.heavy
+            packed = self._sharing.pack(line.as_dict(), heavy, payload=of in self._payloads)
+            self._write(packed, line)
+            if of is not None and isinstance(line, ResultLine):
+                self._payloads.discard(of)
+
+    def call(self, line: CallLine) -> None:
+        """Write the beginning of a call. The line's request is whole, and is left untouched.
+
+        What the conversation has in common with that of an earlier call is referred to, and large
+        values are written once (:mod:`workbench.trace.sharing`).
+
+        Raises:
+            UnencodableError: the request holds what JSON cannot.
+            TraceWriteError: it could not be written, and the journal is strict.
+        """
+        with self._lock:
+            self._follow_fork()
+            packed = self._sharing.pack_call(line.as_dict())
+            if not self._write(packed, line):
+                self._lost.add(line.id)
+            elif line.kind == "model":
+                self._payloads.add(line.id)
+
+    def close(self, end: EndLine | None = None) -> None:
+        """End the trace, and put it in its place if it replaces another.
+
+        Only the journal that made the trace writes ``end``; in a forked child it is left out.
+
+        Raises:
+            TraceWriteError: the trace could not take the other one's place; the text says where
+                it lies.
+        """
+        with self._lock:
+            if self._forked:
+                self._forked = self._owner = False  # a child that wrote nothing did not join
+            if end is not None and self._owner:
+                self.append(end)
+            self._appender.close()
+            if self._partial is not None and self._owner:
+                partial, self._partial = self._partial, None
+                put_in_place(partial, self.path or partial)
+
+    def trace(self) -> Trace:
+        """What has been written until now, as a trace to read."""
+        from workbench.trace.trace import Trace, load
+
+        with self._lock:
+            if isinstance(self._appender, MemoryAppender):
+                return Trace.from_bytes(bytes(self._appender.data))
+        return load(self._file())
+
+    def _file(self) -> Path:
+        assert self.path is not None  # noqa: S101 - only a journal in memory has no path
+        return self._partial or self.path
+
+    def _write(self, packed: Packed, line: BaseLine) -> bool:
+        data = packed.json()
+        try:
+            self._appender.append(data)
+        except OSError as error:
+            self._failed(line, error)
+            return False
+        self._sharing.written(packed)
+        return True
+
+    def _failed(self, line: BaseLine, error: OSError) -> None:
+        name = getattr(line, "id", None) or getattr(line, "of", None)
+        what = f"the {getattr(line, 'line', 'line')} {name or ''}".strip()
+        where = self.path or "the trace in memory"
+        failure = TraceWriteError(
+            f"{where}: {what} could not be written ({error}), so the trace lacks it. "
+            "Make room or mend the disk; the run goes on unless the recording is strict"
+        )
+        failure.__cause__ = error
+        self.errors.append(failure)
+        if self._strict:
+            raise failure
+        if len(self.errors) == 1:
+            warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
+
+    def _follow_fork(self) -> None:
+        """In a forked child: go on as a writer of its own, with its own open file."""
+        if not self._forked:
+            return
+        self._forked = False
+        self._owner = False
+        self.writer, self._count = _new_writer(), 0
+        self._sharing.new_writer()
+        if isinstance(self._appender, FileAppender):
+            self._appender.close()
+            # The parent may have put the file in its place already.
+            path = self._file() if self._file().exists() else self.path
+            assert path is not None  # noqa: S101 - as in _file
+            try:
+                self._appender = FileAppender(path, new=False, fsync=self._fsync)
+            except OSError as error:
+                self._failed(_joined_line(self.writer), error)
+                return
+        self._write(Packed(_joined(self.writer)), _joined_line(self.writer))
+
+
+def _first_line(header: TraceLine) -> bytes:
+    """The header, with the format and its version also where nobody set them."""
+    fields = header.as_dict()
+    first = {"line": "trace", "format": header.format, "version": header.version}
+    if header.hash is not None:
+        fields["hash"] = header.hash.model_dump()
+    return Packed({**first, **fields}).json()
+
+
+def _new_writer() -> str:
+    return os.urandom(4).hex()
+
+
+def _joined_line(writer: str) -> WriterLine:
+    return WriterLine(id=writer, pid=os.getpid(), started_at=utc_now())
+
+
+def _joined(writer: str) -> dict[str, Any]:
+    return _joined_line(writer).as_dict()
+
+
+def _checked_path(path: Path | str) -> Path:
+    path = Path(path)
+    if path.suffix == ".gz":
+        raise UsageError(f"{path}: a trace is recorded uncompressed; compress it afterwards")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file in it, such as run.trace.jsonl")
+    return path
+
+
+def _after_fork() -> None:
+    # A thread of the parent may have held a lock at that moment; here it would never let go.
+    for journal in list(_JOURNALS):
+        journal._lock = threading.RLock()  # noqa: SLF001 - same module
+        journal._forked = True  # noqa: SLF001 - same module
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

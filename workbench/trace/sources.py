@@ -1,0 +1,153 @@
+"""The bytes of a trace: in memory, or in a file that is read piece by piece.
+
+A file is read by position and never mapped into memory: a map would keep what was looked at, and
+a file that somebody cuts short would take the process down with it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import os
+import weakref
+import zlib
+from pathlib import Path
+from typing import Protocol
+
+from workbench.errors import TraceFormatError, TraceNotFoundError, UnavailableError
+from workbench.trace.notices import Notices
+
+MAX_UNPACKED = 2 * 1024**3
+"""A compressed trace may have that many bytes when unpacked; it is held in memory."""
+
+_SMALL = 256 * 1024
+"""A file of at most that size is read at once, and not kept open."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_GZIP = b"\x1f\x8b"
+
+
+class Source(Protocol):
+    """Bytes to read from."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file, when there is one."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly these bytes. Raises UnavailableError when the file has become shorter."""
+
+
+class BytesSource:
+    """Bytes in memory."""
+
+    def __init__(self, data: bytes, path: Path | None = None) -> None:
+        self.data = data
+        self.path = path
+        self.size = len(data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly these bytes."""
+        return self.data[offset : offset + length]
+
+
+class FileSource:
+    """A file as it was when it was opened: what is appended later is not seen."""
+
+    def __init__(self, path: Path, fd: int, size: int) -> None:
+        self.path = path
+        self.size = size
+        self._fd = fd
+        weakref.finalize(self, os.close, fd)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly these bytes.
+
+        Raises:
+            UnavailableError: the file is shorter than when it was opened, or cannot be read.
+        """
+        try:
+            data = _read_at(self._fd, length, offset)
+            while len(data) < length:
+                more = _read_at(self._fd, length - len(data), offset + len(data))
+                if not more:
+                    raise UnavailableError(
+                        f"{self.path}: the file ends at byte {offset + len(data):,}, and had "
+                        f"{self.size:,} bytes when it was opened. Somebody cut it short; load it "
+                        "again to see what is left"
+                    )
+                data += more
+        except OSError as error:
+            raise UnavailableError(f"{self.path}: cannot be read ({error})") from error
+        return data
+
+
+def _read_at(fd: int, length: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(fd, length, offset)
+    os.lseek(fd, offset, os.SEEK_SET)
+    return os.read(fd, length)
+
+
+def open_source(path: Path | str, notices: Notices) -> Source:
+    """Open a trace's file; one compressed by gzip is unpacked into memory.
+
+    Raises:
+        TraceNotFoundError: there is no such file.
+        TraceFormatError: it is a folder, cannot be read, or its compressed data are damaged.
+    """
+    path = Path(path)
+    if path.is_dir():
+        message = "this is a folder; name a trace file in it" + _traces_in(path)
+        raise TraceFormatError(message, file=path)
+    try:
+        fd = os.open(path, _FLAGS)
+    except FileNotFoundError as error:
+        raise TraceNotFoundError(f"{path}: there is no such file{_similar(path)}") from error
+    except OSError as error:
+        raise TraceFormatError(f"the file cannot be read ({error.strerror})", file=path) from error
+    source = FileSource(path, fd, os.fstat(fd).st_size)
+    if source.read(0, min(2, source.size)) == _GZIP:
+        return BytesSource(_unpacked(source, notices), path)
+    if source.size <= _SMALL:
+        return BytesSource(source.read(0, source.size), path)
+    return source
+
+
+def _unpacked(source: FileSource, notices: Notices) -> bytes:
+    parts: list[bytes] = []
+    total = 0
+    try:
+        with gzip.open(source.path) as file:
+            while block := file.read(1 << 20):
+                parts.append(block)
+                total += len(block)
+                if total > MAX_UNPACKED:
+                    raise TraceFormatError(
+                        f"unpacked it has more than {MAX_UNPACKED:,} bytes, and a compressed "
+                        "trace is held in memory; unpack it with gunzip and load that",
+                        file=source.path,
+                    )
+    except (OSError, EOFError, zlib.error) as error:
+        if not parts:
+            raise TraceFormatError(
+                f"the compressed data are damaged ({error})", file=source.path
+            ) from error
+        notices.add(f"the compressed data are damaged ({error}); what came before is read")
+    return b"".join(parts)
+
+
+def _traces_in(folder: Path) -> str:
+    names = sorted(each.name for each in folder.glob("*.trace.jsonl*"))[:3]
+    return f", such as {', '.join(names)}" if names else ""
+
+
+def _similar(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f" (and no folder {path.parent})"
+    names = [each.name for each in path.parent.glob("*.jsonl*")]
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.5)
+    return f". Did you mean {path.with_name(near[0])}?" if near else ""

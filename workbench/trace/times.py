@@ -1,0 +1,22 @@
+"""Times as a trace has them: UTC, RFC 3339, with microseconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+
+def utc_now() -> str:
+    """This moment, such as ``2025-11-03T09:15:30.120000Z``."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_time(text: Any) -> datetime | None:
+    """Read a time; None when it is none. One without an offset counts as UTC."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

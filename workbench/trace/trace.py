@@ -1,0 +1,392 @@
+"""A trace: what a run left behind, opened to be read.
+
+::
+
+    trace = load("failed.trace.jsonl")
+    for turn in trace.turns:
+        print(turn.number, turn.label, turn.summary)
+
+Opening finds the lines; what they carry is read when it is looked at. Reading never raises for
+what one damaged line did to another: :attr:`Trace.notices` lists it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from workbench.errors import PlaceError, UnavailableError
+from workbench.trace.bodies import Bodies
+from workbench.trace.checking import first_problem
+from workbench.trace.entries import EndLine, ErrorInfo, ParentInfo, TraceLine
+from workbench.trace.entry import Chunk, Entry
+from workbench.trace.heads import read_first_line
+from workbench.trace.lazy import LazySequence
+from workbench.trace.lines import Lines
+from workbench.trace.notices import Notice, Notices
+from workbench.trace.places import Place, parse_place
+from workbench.trace.saving import save_bytes
+from workbench.trace.scan import EVENT, MODEL, TOOL, Index, scan
+from workbench.trace.sources import BytesSource, Source, open_source
+from workbench.trace.times import parse_time
+from workbench.trace.turns import Columns, Span, Turn, add_usage, read_columns
+from workbench.trace.values import decode
+
+if TYPE_CHECKING:
+    from workbench.trace.diff import Diff
+    from workbench.trace.edits import Edits
+    from workbench.trace.findings import Finding
+
+__all__ = ["Chunk", "Entry", "Notice", "Trace", "Turn", "load", "read_header"]
+
+_BLOCK = 4 * 1024**2
+_COUNT_TURNS = 20_000
+_WORDS_KEPT = 20_000
+
+
+def load(path: Path | str) -> Trace:
+    """Open a trace file, ``NAME.trace.jsonl`` or ``NAME.trace.jsonl.gz``.
+
+    Raises:
+        TraceNotFoundError: there is no such file.
+        TraceVersionError: a newer workbench wrote it, or its version is none.
+        TraceFormatError: it is no trace; the text says what it seems to be.
+    """
+    notices = Notices()
+    return Trace(open_source(path, notices), notices)
+
+
+def read_header(path: Path | str) -> TraceLine:
+    """The first line of a trace file, and nothing else. Raises as :func:`load`."""
+    notices = Notices()
+    return read_first_line(open_source(path, notices), notices)[0]
+
+
+class Trace:
+    """A whole recorded run. Get one from :func:`load`, or from a journal."""
+
+    def __init__(self, source: Source, notices: Notices | None = None) -> None:
+        self._notices = notices or Notices()
+        self._source = source
+        self.path: Path | None = source.path
+        """The file; None for a trace in memory."""
+        self.header, begin = read_first_line(source, self._notices)
+        self.index: Index = scan(source, begin, self._notices)
+        """Where the lines are."""
+        self.lines = Lines(source, self.index, self._notices)
+        """The lines as they are in the file."""
+        self.bodies = Bodies(self.lines)
+        """What the lines carry, put together."""
+        self._chunks: tuple[list[int], list[int]] | None = None
+        self._labels: dict[int, tuple[str, str]] = {}
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Trace:
+        """Read a trace from memory. Raises as :func:`load`."""
+        return cls(BytesSource(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A trace goes to another process as its path, or as its bytes when it has none."""
+        if self.path is None:
+            return Trace.from_bytes, (self._read_all(),)
+        return load, (self.path,)
+
+    def __repr__(self) -> str:
+        entries = len(self.entries)
+        # Counting the turns reads all heads; a repr must not take seconds.
+        turns = f"{len(self.turns)} turns, " if entries <= _COUNT_TURNS else ""
+        return f"<Trace {self.name or self.id}: {self.status}, {turns}{entries} entries>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from workbench.trace.summary import html, text
+
+        return {"text/plain": text(self), "text/html": html(self)}
+
+    def _repr_html_(self) -> str:
+        from workbench.trace.summary import html
+
+        return html(self)
+
+    # -- the run
+
+    @property
+    def id(self) -> str:
+        """The trace's own id."""
+        return self.header.id
+
+    @property
+    def name(self) -> str | None:
+        """A name for people."""
+        return self.header.name
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is wrong with the file, as far as it was looked at."""
+        return self._notices.all()
+
+    @property
+    def parent(self) -> ParentInfo | None:
+        """For a fork: where it comes from."""
+        return self.header.parent
+
+    @cached_property
+    def end(self) -> EndLine | None:
+        """How the run ended; None when it was cut short."""
+        if not self.index.ends:
+            return None
+        line = self.index.ends[-1]
+        try:
+            data = self.lines.whole(line)
+            if "output" in data:
+                data["output"] = self.bodies.stored(line)
+            return EndLine.model_validate(data)
+        except UnavailableError as error:
+            self._notices.add(f"the end cannot be read ({error})", line + 1)
+        except ValidationError as error:
+            self._notices.add(f"the end is not valid: {first_problem(error)}", line + 1)
+        return None
+
+    @property
+    def status(self) -> str:
+        """``ok``, ``failed``, ``drifted``, ``blocked``, ``cancelled``, or ``cut short``."""
+        return self.end.status if self.end is not None else "cut short"
+
+    @property
+    def input(self) -> Any:
+        """The agent's arguments, ``{"args": […], "kwargs": {…}}``, decoded."""
+        return decode(self.header.input)
+
+    @property
+    def output(self) -> Any:
+        """What the agent returned, decoded; None when it did not, or it was not recorded."""
+        return None if self.end is None else decode(self.end.output)
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        """What the agent raised."""
+        return None if self.end is None else self.end.error
+
+    @cached_property
+    def started_at(self) -> datetime | None:
+        """When the run began, UTC: as the header says, or the first entry that has a time."""
+        found = parse_time(self.header.created_at)
+        if found is None:
+            heads = (self.lines.read_head(line) for line in self.index.calls[:50])
+            times = (parse_time(head.get("at")) for head in heads)
+            found = next((time for time in times if time is not None), None)
+        return found
+
+    @cached_property
+    def duration_s(self) -> float | None:
+        """Seconds that the run took: as recorded, or until the last entry that has a time."""
+        if self.end is not None and self.end.duration_s is not None:
+            return self.end.duration_s
+        columns = self.columns
+        ends = [
+            start + (seconds if seconds == seconds else 0.0)  # noqa: PLR0124 - NaN is not itself
+            for start, seconds in zip(columns.starts, columns.durations, strict=True)
+            if start == start  # noqa: PLR0124
+        ]
+        return max(ends) if ends else None
+
+    @cached_property
+    def usage(self) -> dict[str, int | None] | None:
+        """The tokens of all model entries, added up; None when none were recorded."""
+        return add_usage(entry.usage for entry in self.models())
+
+    @cached_property
+    def cost(self) -> Decimal | None:
+        """What the run cost, in US dollars; None when it cannot be known."""
+        from workbench.trace.prices import cost_of
+
+        return cost_of(self)
+
+    # -- entries and turns
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries, in the order of starts, made when asked for."""
+        return LazySequence(range(len(self.index.calls)), self._entry)
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """All turns, in the order of starts, made when asked for."""
+        return LazySequence(range(len(self.columns.models)), self._turn)
+
+    def _entry(self, index: int) -> Entry:
+        return Entry(self, index)
+
+    def _turn(self, place: int) -> Turn:
+        columns = self.columns
+        return Turn(self, place + 1, columns.models[place], columns.tools[place])
+
+    def turn(self, number: int) -> Turn:
+        """The turn with that number, from 1.
+
+        Raises:
+            PlaceError: there is none; the text names the range.
+        """
+        count = len(self.columns.models)
+        if type(number) is not int or not 1 <= number <= count:
+            there = f"turns 1 to {count}" if count else "no turns"
+            raise PlaceError(f"turn({number!r}): the trace {self.name or self.id} has {there}")
+        return self._turn(number - 1)
+
+    def entry(self, entry_id: str) -> Entry:
+        """The entry with that id.
+
+        Raises:
+            PlaceError: there is none.
+        """
+        found = self.index.ids.find_text(str(entry_id))
+        if found < 0:
+            entries = self.entries
+            there = f"ids such as {entries[0].id} to {entries[-1].id}" if entries else "no entries"
+            raise PlaceError(f"entry({entry_id!r}): the trace {self.name or self.id} has {there}")
+        return Entry(self, found)
+
+    def select(self, place: Place | str) -> list[Entry]:
+        """The entries at a place: a turn's, a step's (with its inner steps'), or one.
+
+        Raises:
+            PlaceError: the trace has no such place.
+        """
+        place = parse_place(place)
+        if place.kind == "turn":
+            return self.turn(int(place.value)).entries
+        if place.kind == "entry":
+            return [self.entry(str(place.value))]
+        name = str(place.value)
+        found = [each for each in self.entries if f"{each.step}/".startswith(f"{name}/")]
+        if not found:
+            steps = sorted({each.step for each in self.entries if each.step})
+            there = f"the steps {', '.join(steps[:20])}" if steps else "no steps"
+            raise PlaceError(f"step({name!r}): the trace {self.name or self.id} has {there}")
+        return found
+
+    def models(self) -> list[Entry]:
+        """All model entries."""
+        return self._of_kind(MODEL)
+
+    def tools(self, name: str | None = None) -> list[Entry]:
+        """All tool entries, or those of one tool."""
+        found = self._of_kind(TOOL)
+        return found if name is None else [entry for entry in found if entry.name == name]
+
+    def events(self, type: str | None = None) -> list[Entry]:  # noqa: A002 - the field's name
+        """All events, or those of one type."""
+        found = self._of_kind(EVENT)
+        return found if type is None else [entry for entry in found if entry.type == type]
+
+    def _of_kind(self, code: int) -> list[Entry]:
+        kinds, calls = self.index.kinds, self.index.calls
+        return [Entry(self, place) for place, line in enumerate(calls) if kinds[line] == code]
+
+    @cached_property
+    def columns(self) -> Columns:
+        """What the heads of all entries' lines say, read once."""
+        return read_columns(self)
+
+    def turn_of(self, index: int) -> Turn | None:
+        """The turn of the entry at that place in :attr:`entries`."""
+        number = self.columns.turns[index]
+        return self._turn(number - 1) if number else None
+
+    def chunk_lines(self, index: int) -> list[int]:
+        """The lines with the chunks of the entry at that place in :attr:`entries`."""
+        if self._chunks is None:
+            of = self.index.chunk_entries
+            order = sorted(range(len(of)), key=of.__getitem__)  # stable: chunks stay in order
+            self._chunks = [of[each] for each in order], [self.index.chunk_lines[n] for n in order]
+        entries, lines = self._chunks
+        return lines[bisect_left(entries, index) : bisect_left(entries, index + 1)]
+
+    # -- many at once
+
+    def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
+        """Light data of a range of turns, for lists: see :func:`workbench.trace.rows.row_of`."""
+        from workbench.trace.rows import row_of
+
+        return [row_of(turn) for turn in self.turns[start:stop]]
+
+    def words(self, turn: Turn) -> tuple[str, str]:
+        """A turn's label and summary, remembered."""
+        found = self._labels.get(turn.number)
+        if found is None:
+            if len(self._labels) >= _WORDS_KEPT:
+                self._labels.clear()
+            found = self._labels[turn.number] = (turn.label, turn.summary)
+        return found
+
+    def timeline(self) -> list[Span]:
+        """A span for each model and tool entry, in the order of starts.
+
+        ``(turn number or 0, start_s, duration_s, kind, flags)``; the flags are those of
+        :mod:`workbench.trace.turns` (``ERROR``, …), added up.
+        """
+        kinds = self.index.kinds
+        return self.columns.timeline(kinds[line] for line in self.index.calls)
+
+    # -- what to do with it
+
+    def edit(self) -> Edits:
+        """Begin a list of edits on this trace."""
+        from workbench.trace.edits import Edits
+
+        return Edits(self)
+
+    def diff(self, other: Trace) -> Diff:
+        """What differs between this trace and another one."""
+        from workbench.trace.diff import diff
+
+        return diff(self, other)
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """What looks wrong in the run, such as the same write made twice."""
+        from workbench.trace.findings import findings
+
+        return findings(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the trace's bytes (of a compressed file: unpacked), as when it was opened."""
+        found = hashlib.sha256()
+        for block in self._blocks():
+            found.update(block)
+        return found.hexdigest()
+
+    def save(self, path: Path | str, *, replace: bool = False) -> Path:
+        """Write the same bytes to a file; to ``.gz`` compressed. Gives the path.
+
+        Raises:
+            TraceExistsError: the file exists, and ``replace`` was not given.
+            TraceWriteError: it cannot be written; nothing is left of the attempt.
+        """
+        return save_bytes(Path(path), self._blocks(), replace=replace)
+
+    def verify(self) -> tuple[Notice, ...]:
+        """Check the whole file: each line against its model, each request against its hash.
+
+        What is wrong is added to :attr:`notices`.
+        """
+        from workbench.trace.checking import check_lines, check_requests
+
+        for notice in (*check_lines(self), *check_requests(self)):
+            self._notices.add(notice.message, notice.line)
+        return self.notices
+
+    def _blocks(self) -> Iterator[bytes]:
+        for offset in range(0, self._source.size, _BLOCK):
+            yield self._source.read(offset, min(_BLOCK, self._source.size - offset))
+
+    def _read_all(self) -> bytes:
+        return b"".join(self._blocks())

@@ -1,0 +1,294 @@
+"""Turns: one model entry and the tool entries that it asked for."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from workbench.trace.entries import ErrorInfo
+from workbench.trace.entry import Entry
+from workbench.trace.labels import label_of, summary_of
+from workbench.trace.payloads import Message, Reply
+from workbench.trace.scan import ENTRY_KINDS, MODEL, TOOL
+from workbench.trace.times import parse_time
+
+if TYPE_CHECKING:
+    from workbench.trace.trace import Trace
+
+ERROR = 1
+"""Timeline flag: it raised."""
+FAULT = 2
+"""Timeline flag: a fault was injected."""
+EDITED = 4
+"""Timeline flag: its outcome was changed by a person."""
+REPLAYED = 8
+"""Timeline flag: its outcome came from a trace."""
+OPEN = 16
+"""Timeline flag: it has no result."""
+
+Span = tuple[int, float | None, float | None, str, int]
+"""``(turn number or 0, start_s, duration_s, kind, flags)`` of one model or tool entry."""
+
+
+class Turn:
+    """One model entry and the tool entries that it asked for: what a person steps through."""
+
+    __slots__ = ("_models", "_tools", "number", "trace")
+
+    def __init__(
+        self, trace: Trace, number: int, models: tuple[int, ...], tools: tuple[int, ...]
+    ) -> None:
+        self.trace = trace
+        self.number = number
+        """Its number in the trace, from 1."""
+        self._models = models
+        self._tools = tools
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.number}: {self.label}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Turn):
+            return NotImplemented
+        return self.trace is other.trace and self.number == other.number
+
+    def __hash__(self) -> int:
+        return hash((id(self.trace), self.number))
+
+    @property
+    def attempts(self) -> list[Entry]:
+        """The tries of its model call; all but the last one failed."""
+        return [Entry(self.trace, index) for index in self._models]
+
+    @property
+    def model(self) -> Entry:
+        """Its model entry: the last attempt."""
+        return Entry(self.trace, self._models[-1])
+
+    @property
+    def tools(self) -> list[Entry]:
+        """The tool entries that the model asked for, in the order of starts."""
+        return [Entry(self.trace, index) for index in self._tools]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All of its entries, in the order of starts."""
+        return [Entry(self.trace, index) for index in sorted(self._models + self._tools)]
+
+    @property
+    def step(self) -> str:
+        """The step's path; empty outside any step."""
+        return self.model.step
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds from its start to the end of its last entry; None when nothing was timed."""
+        return span_of(self.entries)
+
+    @property
+    def label(self) -> str:
+        """A few words on what the model did: the tools called, the text's beginning, the error."""
+        return label_of(self)
+
+    @property
+    def summary(self) -> str:
+        """What went in and what came out, such as ``101, 149.99 → RF-1``."""
+        return summary_of(self)
+
+    @property
+    def request(self) -> Any:
+        """The model's request."""
+        return self.model.request
+
+    @property
+    def reply(self) -> Reply | None:
+        """What the model said."""
+        return self.model.reply
+
+    @property
+    def text(self) -> str:
+        """The text of the reply."""
+        return self.model.text
+
+    @property
+    def messages(self) -> list[Message]:
+        """What the model saw."""
+        return self.model.messages
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        """What the model call raised."""
+        return self.model.error
+
+    @property
+    def usage(self) -> dict[str, int | None] | None:
+        """The model's tokens, over all attempts."""
+        return add_usage(entry.usage for entry in self.attempts)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What the turn cost, in US dollars; None when it cannot be known."""
+        from workbench.trace.prices import cost_of
+
+        return cost_of(self)
+
+
+def span_of(entries: list[Entry]) -> float | None:
+    """Seconds from the first start to the last end; without times, the sum of durations."""
+    durations = [entry.duration_s for entry in entries]
+    known = [seconds for seconds in durations if seconds is not None]
+    if not known:
+        return None
+    starts = [entry.at_s for entry in entries]
+    if any(start is None for start in starts):
+        return sum(known)
+    begun = [start for start in starts if start is not None]
+    ends = [start + (seconds or 0.0) for start, seconds in zip(begun, durations, strict=True)]
+    return max(ends) - min(begun)
+
+
+def add_usage(parts: Any) -> dict[str, int | None] | None:
+    """Token counts added up by name; None when there are none."""
+    total: dict[str, int | None] = {}
+    for part in parts:
+        for name, count in (part or {}).items():
+            if isinstance(count, int) and not isinstance(count, bool):
+                total[name] = (total.get(name) or 0) + count
+    return total or None
+
+
+@dataclass(slots=True)
+class Columns:
+    """What is known of all entries from the heads of their lines, an array for each field."""
+
+    turns: array[int]
+    """The number of the turn that each entry belongs to; 0 for none."""
+    starts: array[float]
+    """When each began, in seconds from the trace's start; NaN when not recorded."""
+    durations: array[float]
+    """How many seconds each took; NaN when not recorded."""
+    flags: bytearray
+    """For each what :data:`ERROR` and its like say."""
+    models: list[tuple[int, ...]]
+    """For each turn its model entries."""
+    tools: list[tuple[int, ...]]
+    """For each turn its tool entries."""
+
+    def timeline(self, kinds: Iterator[int]) -> list[Span]:
+        """The spans of all model and tool entries."""
+        out = []
+        for place, kind in enumerate(kinds):
+            if kind in (MODEL, TOOL):
+                start, duration = self.starts[place], self.durations[place]
+                out.append(
+                    (
+                        self.turns[place],
+                        None if math.isnan(start) else start,
+                        None if math.isnan(duration) else duration,
+                        ENTRY_KINDS[kind],
+                        self.flags[place],
+                    )
+                )
+        return out
+
+
+def read_columns(trace: Trace) -> Columns:
+    """Read the heads of all entries' lines once, and put the entries into turns."""
+    return _Grouping(trace).run()
+
+
+class _Grouping:
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.index = trace.index
+        count = len(self.index.calls)
+        nan = float("nan")
+        self.columns = Columns(
+            turns=array("i", bytes(4 * count)),
+            starts=array("d", [nan]) * count,
+            durations=array("d", [nan]) * count,
+            flags=bytearray(count),
+            models=[],
+            tools=[],
+        )
+        self.last = 0  # the latest turn
+        self.last_in: dict[tuple[Any, Any], int] = {}  # the latest turn by step and enclosing call
+        self.hashes: list[Any] = []  # by turn, its request's hash
+
+    def run(self) -> Columns:
+        began = self.trace.started_at
+        zero = began.timestamp() if began is not None else None
+        read, index = self.trace.lines.read_head, self.index
+        for entry, line in enumerate(index.calls):
+            kind = index.kinds[line]
+            if kind not in (MODEL, TOOL):
+                continue
+            head = read(line)
+            at = parse_time(head.get("at"))
+            if at is not None and zero is not None:
+                self.columns.starts[entry] = at.timestamp() - zero
+            result = index.results[entry]
+            self.outcome(entry, None if result < 0 else read(result))
+            if kind == MODEL:
+                self.model(entry, head)
+            else:
+                self.tool(entry, head)
+        return self.columns
+
+    def outcome(self, entry: int, head: dict[str, Any] | None) -> None:
+        if head is None:
+            self.columns.flags[entry] = OPEN
+            return
+        seconds = head.get("duration_s")
+        if isinstance(seconds, int | float):
+            self.columns.durations[entry] = seconds
+        source = head.get("source")
+        self.columns.flags[entry] = (
+            (ERROR if head.get("error") else 0)
+            | (FAULT if head.get("fault") or source == "fault" else 0)
+            | (EDITED if source == "edited" else 0)
+            | (REPLAYED if source == "replayed" else 0)
+        )
+
+    def model(self, entry: int, head: dict[str, Any]) -> None:
+        columns, place = self.columns, _place(head)
+        number = self.retried(head, self.last_in.get(place, 0))
+        if number:
+            columns.models[number - 1] += (entry,)
+        else:
+            columns.models.append((entry,))
+            columns.tools.append(())
+            self.hashes.append(head.get("hash"))
+            number = len(columns.models)
+        columns.turns[entry] = number
+        self.last = self.last_in[place] = number
+
+    def retried(self, head: dict[str, Any], before: int) -> int:
+        """The turn of which this call is a further attempt, or 0."""
+        attempt = head.get("attempt")
+        if not before or not isinstance(attempt, int) or attempt <= 1:
+            return 0
+        last = self.columns.models[before - 1][-1]
+        failed = self.columns.flags[last] & (ERROR | FAULT | OPEN)
+        return before if failed and self.hashes[before - 1] == head.get("hash") else 0
+
+    def tool(self, entry: int, head: dict[str, Any]) -> None:
+        number = self.asker(entry, head.get("asked_by"))
+        if not number:
+            number = self.last_in.get(_place(head), self.last)
+        if number:
+            self.columns.turns[entry] = number
+            self.columns.tools[number - 1] += (entry,)
+
+    def asker(self, entry: int, asked_by: Any) -> int:
+        """The turn of the model call that asked for a tool, or 0."""
+        found = self.index.ids.find_text(asked_by) if isinstance(asked_by, str) else -1
+        return self.columns.turns[found] if 0 <= found < entry else 0
+
+
+def _place(head: dict[str, Any]) -> tuple[str, str]:
+    return str(head.get("step") or ""), str(head.get("in") or "")
