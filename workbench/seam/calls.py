@@ -88,6 +88,8 @@ class Ticket:
     call: Call
     digest: str
     turn: int | None
+    nth: int = 0
+    """How many calls with the very same request came before, retries aside."""
     attempt: int = 1
     entry: Entry | None = None
     """The recorded entry that answers it, if any."""

@@ -1,0 +1,182 @@
+"""What an agent can be: a callable, ``"module:function"``, a script, a module."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import runpy
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from workbench.errors import UsageError
+from workbench.trace.entries import AgentInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class ScriptExit(Exception):  # noqa: N818 - what a script's exit code is kept as
+    """A script ended with an exit code other than 0."""
+
+    def __init__(self, code: int, output: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.output = output
+
+    def __str__(self) -> str:
+        return f"the script ended with exit code {self.code}"
+
+
+@dataclass(frozen=True)
+class Script:
+    """A Python script, or a module to run like ``python -m``, as an agent.
+
+    Calling it runs it in this process, as the main program. It gives what was printed to standard
+    output, which is still printed.
+    """
+
+    target: str
+    """The script's path, or the module's name."""
+    argv: tuple[str, ...] = ()
+    """Its arguments."""
+    module: bool = False
+    """Whether the target is a module's name."""
+
+    @property
+    def info(self) -> AgentInfo:
+        """How a trace names it."""
+        kind = "module" if self.module else "script"
+        return AgentInfo(kind=kind, target=self.target, argv=list(self.argv))
+
+    def __call__(self) -> str:
+        """Run it.
+
+        Raises:
+            UsageError: there is no such script.
+            ScriptExit: it ended with an exit code other than 0.
+        """
+        if not self.module and not Path(self.target).is_file():
+            raise UsageError(f"there is no script {self.target}")
+        heard = _Tee(sys.stdout)
+        with _as_main(self, heard):
+            try:
+                if self.module:
+                    runpy.run_module(self.target, run_name="__main__", alter_sys=True)
+                else:
+                    runpy.run_path(self.target, run_name="__main__")
+            except SystemExit as stop:
+                code = _exit_code(stop)
+                if code:
+                    raise ScriptExit(code, heard.text()) from None
+        return heard.text()
+
+
+class _Tee(io.TextIOBase):
+    """Passes text on and keeps it."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._kept: list[str] = []
+
+    def write(self, text: str) -> int:
+        self._kept.append(text)
+        self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    def fileno(self) -> int:
+        return self._out.fileno()
+
+    def isatty(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._out.encoding
+
+    def text(self) -> str:
+        return "".join(self._kept)
+
+
+@contextmanager
+def _as_main(script: Script, out: _Tee) -> Iterator[None]:
+    before = sys.argv, list(sys.path), sys.stdout
+    folder = "" if script.module else str(Path(script.target).resolve().parent)
+    sys.argv = [script.target, *script.argv]
+    sys.path.insert(0, folder)
+    sys.stdout = cast("TextIO", out)
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:], sys.stdout = before[0], before[1], before[2]
+
+
+def _exit_code(stop: SystemExit) -> int:
+    if stop.code is None:
+        return 0
+    if isinstance(stop.code, int):
+        return stop.code
+    sys.stderr.write(f"{stop.code}\n")
+    return 1
+
+
+def resolve(agent: Callable[..., Any] | str) -> tuple[Callable[..., Any], AgentInfo]:
+    """The callable that an agent is, and how a trace names it.
+
+    Raises:
+        UsageError: it is neither callable nor the name of something that is.
+    """
+    if isinstance(agent, str):
+        if agent.endswith(".py"):
+            script = Script(agent)
+            return script, script.info
+        return _named(agent), AgentInfo(kind="function", target=agent)
+    if not callable(agent):
+        raise UsageError(
+            f"an agent is a function or 'module:function', not {type(agent).__name__} {agent!r}"
+        )
+    if isinstance(agent, Script):
+        return agent, agent.info
+    name = getattr(agent, "__qualname__", type(agent).__qualname__)
+    return agent, AgentInfo(kind="function", target=f"{agent.__module__}:{name}")
+
+
+def _named(target: str) -> Callable[..., Any]:
+    module_name, colon, path = target.partition(":")
+    if not colon or not path:
+        raise UsageError(f"'{target}' names no agent: write module:function, or a script's path")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module_name.startswith(error.name):
+            raise
+        raise UsageError(
+            f"'{target}': there is no module {module_name} here or among the installed packages"
+        ) from error
+    for part in path.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            raise UsageError(f"'{target}': the module {module_name} has no {path}")
+    if not callable(found):
+        raise UsageError(f"'{target}' is {type(found).__name__}, which cannot be called")
+    return cast("Callable[..., Any]", found)
+
+
+def recorded_agent(info: AgentInfo, argv: Sequence[str] | None = None) -> Callable[..., Any]:
+    """The agent that a trace names. Only call this once its user said that it may be imported."""
+    if info.kind in ("script", "module"):
+        arguments = tuple(info.argv or ()) if argv is None else tuple(argv)
+        return Script(str(info.target), arguments, module=info.kind == "module")
+    if info.kind == "function" and info.target:
+        return _named(info.target)
+    raise UsageError("the trace was recorded from a block of code, and names no agent to run")

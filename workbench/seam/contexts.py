@@ -1,0 +1,180 @@
+"""The same as contexts: ``with recording(…)``, ``replaying(…)``, ``forking(…)``."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.errors import StopRun, UsageError
+from workbench.seam.calls import Matching, OnMiss, Policy, ToolsAfter, ToolsBefore
+from workbench.seam.forks import _options, make_plan
+from workbench.seam.opening import (
+    ForkOptions,
+    Ignore,
+    Output,
+    TraceLike,
+    as_trace,
+    open_fork,
+    open_recording,
+)
+from workbench.seam.run import check_policy
+from workbench.seam.running import Ending, Run
+from workbench.trace.entries import AgentInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from workbench.seam.drivers import Controller
+    from workbench.seam.result import Plan, RunResult
+    from workbench.trace.edits import Edit, Edits
+    from workbench.trace.faults import Fault
+    from workbench.trace.places import Place
+    from workbench.trace.trace import Entry, Trace
+
+
+class OpenRun:
+    """A session that is open in a ``with`` block. Its result is there once the block has ended."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._result: RunResult | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace as it is: what has happened until now."""
+        if self._result is not None:
+            return self._result.trace
+        return self._run.setting.journal.trace()
+
+    @property
+    def plan(self) -> Plan | None:
+        """A fork's plan."""
+        return self._run.plan
+
+    @property
+    def result(self) -> RunResult:
+        """How it went.
+
+        Raises:
+            UsageError: the block has not ended yet.
+        """
+        if self._result is None:
+            raise UsageError("the result is there once the with block has ended")
+        return self._result
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def _end(self, ending: Ending) -> RunResult:
+        self._result = self._run.close(ending)
+        return self._result
+
+
+@contextmanager
+def recording(
+    to: str | Path | None = None,
+    *,
+    name: str | None = None,
+    tags: Sequence[str] = (),
+    replace: bool = False,
+    durability: Literal["os", "fsync"] = "os",
+    ignore: Ignore | None = None,
+    controller: Controller | None = None,
+) -> Iterator[OpenRun]:
+    """Record all that the block exchanges with the world, not one line of the agent changed::
+
+        with workbench.recording("runs/refund.trace.jsonl") as run:
+            answer("Order 101 arrived broken")
+        print(run.trace.turns[-1].text, run.spent)
+
+    An exception of the block is recorded, and goes on.
+
+    Raises:
+        TraceExistsError: the file exists, and ``replace`` was not given.
+    """
+    setting = open_recording(
+        AgentInfo(kind="code"),
+        Output(to, name, tags, replace, durability),
+        arguments=None,
+        ignore=ignore,
+    )
+    with _open(OpenRun(Run(setting, controller))) as run:
+        yield run
+
+
+@contextmanager
+def replaying(
+    trace: TraceLike,
+    *,
+    on_miss: OnMiss = "fail",
+    match: Matching = "hash",
+    tools: ToolsBefore = "replay",
+    edits: Edits | Iterable[Edit] | None = None,
+    faults: Iterable[Fault] = (),
+    realtime: bool = False,
+    ignore: Ignore | None = None,
+    to: str | Path | None = None,
+    controller: Controller | None = None,
+) -> Iterator[OpenRun]:
+    """Answer all that the block asks of the world from a recording, as :func:`workbench.replay`.
+
+    Raises:
+        DriftError: at the block's end, when it did not do what was recorded.
+    """
+    policy = Policy(on_miss=on_miss, match=match, tools_before=tools, realtime=realtime)
+    options = ForkOptions(edits, faults, policy=check_policy(policy), ignore=ignore)
+    setting, _ = open_fork(
+        AgentInfo(kind="code"), as_trace(trace), Output(to), options, arguments=None
+    )
+    with _open(OpenRun(Run(setting, controller))) as run:
+        yield run
+    run.result.raise_for_drift()
+
+
+@contextmanager
+def forking(
+    trace: TraceLike,
+    *,
+    edits: Edits | Iterable[Edit] | None = None,
+    faults: Iterable[Fault] = (),
+    live_from: Place | Callable[[Entry], bool] | None = None,
+    force_live: Sequence[Place] = (),
+    on_miss: OnMiss | None = None,
+    tools_before: ToolsBefore = "replay",
+    tools_after: ToolsAfter = "deny",
+    ignore: Ignore | None = None,
+    to: str | Path | None = None,
+    name: str | None = None,
+    replace: bool = False,
+    controller: Controller | None = None,
+) -> Iterator[OpenRun]:
+    """Run the block with a changed past, as :func:`workbench.fork`."""
+    parent = as_trace(trace)
+    options = _options(
+        edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
+    )
+    output = Output(to, name, (), replace)
+    setting, checked = open_fork(
+        AgentInfo(kind="code"), parent, output, options, arguments=None
+    )
+    plan = make_plan(parent, checked, setting.cut, options.policy)
+    with _open(OpenRun(Run(setting, controller, plan))) as run:
+        yield run
+
+
+@contextmanager
+def _open(run: OpenRun) -> Iterator[OpenRun]:
+    ending = Ending()
+    try:
+        with run._run.active():
+            yield run
+    except BaseException as error:
+        ending.error = error
+        stopped = isinstance(error, StopRun) or not isinstance(error, Exception)
+        ending.status = "cancelled" if stopped else "failed"
+        run._end(ending)
+        raise
+    run._end(ending)

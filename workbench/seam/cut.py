@@ -1,0 +1,109 @@
+"""Where a partial replay goes live, and the plan that says so before it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from workbench.errors import PlaceError, UsageError
+from workbench.trace.places import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from workbench.trace.trace import Entry, Trace
+
+LiveFrom = "Place | Callable[[Entry], bool] | None"
+
+
+class Cut:
+    """Which recorded entries run live: all from a point on, whole steps, and single ones."""
+
+    def __init__(
+        self,
+        trace: Trace | None = None,
+        live_from: Place | Callable[[Entry], bool] | None = None,
+        force_live: Iterable[Place] = (),
+    ) -> None:
+        self.place = live_from
+        self.first: int | None = None
+        self.steps: set[str] = set()
+        self.forced: set[str] = set()
+        if trace is None:
+            return
+        if live_from is not None:
+            self._set(trace, live_from)
+        for place in force_live:
+            self.forced |= {entry.id for entry in _named(trace, place)}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether anything past a point runs live (single forced entries aside)."""
+        return self.first is not None or bool(self.steps)
+
+    def why(self, entry: Entry) -> Literal["cut", "forced"] | None:
+        """Why a recorded entry runs live; None when it is served."""
+        if entry.id in self.forced:
+            return "forced"
+        if self.first is not None and entry.seq >= self.first:
+            return "cut"
+        if self.steps and _within(entry.step, self.steps):
+            return "cut"
+        return None
+
+    def covers_step(self, step: str) -> bool:
+        """Whether a whole step runs live, so that calls without an entry do too."""
+        return bool(self.steps) and _within(step, self.steps)
+
+    def _set(self, trace: Trace, live_from: Place | Callable[[Entry], bool]) -> None:
+        if not isinstance(live_from, Place):
+            if not callable(live_from):
+                raise UsageError(
+                    f"live_from={live_from!r}: say turn(n), step('name'), entry('id') or give a "
+                    "function of an entry; a bare number could mean any of them"
+                )
+            hits = (entry.seq for entry in trace.entries if live_from(entry))
+            self.first = next(hits, None)
+            if self.first is None:
+                raise PlaceError("live_from: no entry of the trace meets the condition")
+            return
+        graph = trace.header.steps
+        if live_from.kind == "step" and graph:
+            self.steps = _dependents(str(live_from.value), graph)
+            return
+        if live_from.kind == "turn" and live_from.value == len(trace.turns) + 1:
+            self.first = len(trace.entries)
+            return
+        self.first = min(entry.seq for entry in _named(trace, live_from))
+
+
+def _named(trace: Trace, place: Place) -> list[Entry]:
+    if not isinstance(place, Place):
+        raise UsageError(
+            f"{place!r} is not a place: say turn(n), step('name') or entry('id')"
+        )
+    if place.kind == "turn":
+        turn = trace.turn(int(place.value))
+        return [*turn.attempts, *turn.tools]
+    if place.kind == "entry":
+        return [trace.entry(str(place.value))]
+    found = [entry for entry in trace.entries if _within(entry.step, {str(place.value)})]
+    if not found:
+        names = sorted({entry.step for entry in trace.entries if entry.step})
+        known = "it has the steps " + ", ".join(names) if names else "it names no steps at all"
+        raise PlaceError(f"the trace has no step '{place.value}': {known}")
+    return found
+
+
+def _within(step: str, steps: set[str]) -> bool:
+    return step in steps or any(step.startswith(f"{each}/") for each in steps)
+
+
+def _dependents(step: str, graph: dict[str, list[str]]) -> set[str]:
+    if step not in graph:
+        raise PlaceError(f"the trace has no step '{step}': it has {', '.join(sorted(graph))}")
+    out = {step}
+    while True:
+        more = {name for name, needs in graph.items() if out & set(needs)} - out
+        if not more:
+            return out
+        out |= more

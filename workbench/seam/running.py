@@ -1,0 +1,274 @@
+"""Running an agent inside a session, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import (
+    DriftError,
+    RunBlocked,
+    RunCancelled,
+    UnencodableError,
+    UsageError,
+)
+from workbench.seam.agents import ScriptExit
+from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
+from workbench.seam.drivers import Controller, Seam
+from workbench.seam.exceptions import describe
+from workbench.seam.explain import leftovers
+from workbench.seam.hooks import install_adapters
+from workbench.seam.result import Plan, RunResult
+from workbench.seam.session import Session
+from workbench.seam.tape import leftover
+from workbench.trace.entries import EndLine, Status
+from workbench.trace.times import utc_now
+from workbench.trace.values import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from workbench.seam.setting import Setting
+
+
+@dataclass(slots=True)
+class Ending:
+    """How an agent's code ended."""
+
+    status: Status = "ok"
+    output: Any = None
+    error: BaseException | None = None
+
+
+class Run:
+    """One open session: from its start to its result."""
+
+    def __init__(
+        self, setting: Setting, controller: Controller | None = None, plan: Plan | None = None
+    ) -> None:
+        self.setting = setting
+        self.seam = Seam(Session(setting), controller)
+        self.plan = plan
+        if plan is not None:
+            self.seam.expected = plan.served + plan.rerun + plan.live
+        elif setting.parent is not None:
+            self.seam.expected = len(setting.tape.entries)
+        self._began = time.monotonic()
+        self._result: RunResult | None = None
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Calls made in this block, here and in what flows from it, belong to this session."""
+        install_adapters()
+        opened(self.seam)
+        seam, last = SEAM.set(self.seam), LAST_MODEL.set(None)
+        try:
+            yield
+        finally:
+            SEAM.reset(seam)
+            LAST_MODEL.reset(last)
+            closed(self.seam)
+            self.seam.over = True
+
+    def close(self, ending: Ending) -> RunResult:
+        """End the trace and give the result."""
+        if self._result is not None:
+            return self._result
+        session, setting = self.seam.session, self.setting
+        result = RunResult(
+            status=_status(ending, session),
+            output=ending.output,
+            error=ending.error,
+            drift=session.drift,
+            calls=list(session.reports),
+            fired=session.faults.fired,
+            unfired=session.faults.unfired(),
+            notices=list(session.notices),
+            plan=self.plan,
+            parent=setting.parent,
+        )
+        if session.stopped is not None and result.error is None:
+            result.error = session.stopped
+        if setting.parent is not None:
+            _judge(result, session)
+        self._end(result)
+        self._result = result
+        return result
+
+    def _end(self, result: RunResult) -> None:
+        journal = self.setting.journal
+        fields: dict[str, Any] = {
+            "status": result.status,
+            "at": utc_now(),
+            "duration_s": round(time.monotonic() - self._began, 6),
+            "counts": self.seam.session.counts(),
+        }
+        problem = result.drift if result.status == "drifted" else result.error
+        if problem is not None:
+            fields["error"] = describe(problem)
+        try:
+            fields["output"] = encode(result.output, plain=True)
+        except UnencodableError as error:
+            result.notices.append(f"the output is not in the trace: {error}")
+        journal.close(EndLine(**fields))
+        result.notices += [str(each) for each in journal.errors]
+        result.trace = journal.trace()
+
+
+def _status(ending: Ending, session: Session) -> Status:
+    if isinstance(session.stopped, RunBlocked):
+        return "blocked"
+    if isinstance(session.stopped, RunCancelled):
+        return "cancelled"
+    if session.drift is not None:
+        return "drifted"
+    return ending.status
+
+
+def _judge(result: RunResult, session: Session) -> None:
+    """A strict replay also fails for what did not happen."""
+    live = {e.id for e in session.tape.entries if session.cut.why(e) is not None}
+    result.leftover = leftover(session.tape, live)
+    result.notices += [
+        f"the edit at {edit.at} was never reached"  # type: ignore[union-attr]
+        for edit in session.setting.unapplied()
+    ]
+    result.notices += [
+        f"the fault {fault.label} at {fault.aim} never fired" for fault in result.unfired
+    ]
+    if not session.policy.strict or result.drift is not None or result.status != "ok":
+        return
+    if result.unfired:
+        result.drift = DriftError(
+            "\n".join(
+                f"the fault {fault.label} never fired: no call met its aim ({fault.aim})"
+                for fault in result.unfired
+            )
+        )
+    elif result.leftover and not result.fired and not session.setting.edits:
+        result.drift = leftovers(result.leftover)
+    if result.drift is not None:
+        result.status = "drifted"
+
+
+def call_agent(
+    run: Run,
+    agent: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    setup: Callable[[], Any] | None = None,
+) -> RunResult:
+    """Run an agent to its end, blocking; async agents in a loop of their own."""
+    _check_blocking(agent)
+    return contextvars.copy_context().run(_call, run, agent, args, kwargs, setup)
+
+
+def _call(
+    run: Run,
+    agent: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    setup: Callable[[], Any] | None,
+) -> RunResult:
+    ending = Ending()
+    try:
+        with _world(setup), run.active():
+            result = agent(*args, **kwargs)
+            ending.output = _awaited(run, result) if inspect.isawaitable(result) else result
+    except BaseException as error:
+        if not _caught(run, ending, error):
+            run.close(ending)
+            raise
+    return run.close(ending)
+
+
+async def acall_agent(
+    run: Run,
+    agent: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    setup: Callable[[], Any] | None = None,
+) -> RunResult:
+    """Run an agent to its end inside the running loop; sync agents in a thread."""
+    ending = Ending()
+    try:
+        with _world(setup), run.active():
+            if inspect.iscoroutinefunction(agent) or _async_call(agent):
+                ending.output = await agent(*args, **kwargs)
+            else:
+                result = await asyncio.to_thread(agent, *args, **kwargs)
+                ending.output = await result if inspect.isawaitable(result) else result
+    except BaseException as error:
+        if not _caught(run, ending, error):
+            run.close(ending)
+            raise
+    return run.close(ending)
+
+
+def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
+    """Note how the agent's code ended; False when the error must go on to the caller."""
+    ending.error = error
+    ending.status = "failed"
+    stopped = run.seam.session.stopped
+    if error is stopped:
+        return True
+    if isinstance(error, asyncio.CancelledError) and run.seam.controller.cancelled:
+        ending.error = stopped
+        return True
+    if isinstance(error, DriftError) and run.seam.session.drift is not None:
+        ending.error = None
+        return True
+    if isinstance(error, ScriptExit):
+        ending.output = error.output
+    if isinstance(error, Exception):
+        return True
+    ending.status = "cancelled"
+    return False
+
+
+def _awaited(run: Run, result: Any) -> Any:
+    async def main() -> Any:
+        task = asyncio.ensure_future(result)
+        loop = asyncio.get_running_loop()
+        run.seam.controller.when_cancelled(lambda: _cancel(loop, task))
+        return await task
+
+    return asyncio.run(main())
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed: the run is over already
+        loop.call_soon_threadsafe(task.cancel)
+
+
+@contextlib.contextmanager
+def _world(setup: Callable[[], Any] | None) -> Iterator[None]:
+    """A fresh world for the run; a context manager is left again at its end."""
+    made = setup() if setup is not None else None
+    if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
+        with made:
+            yield
+    else:
+        yield
+
+
+def _async_call(agent: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(getattr(agent, "__call__", None))  # noqa: B004
+
+
+def _check_blocking(agent: Callable[..., Any]) -> None:
+    if not (inspect.iscoroutinefunction(agent) or _async_call(agent)):
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError(
+        "this agent is async and a loop is running here already (a notebook has one): "
+        "use the awaitable form, such as  await workbench.areplay(…)"
+    )

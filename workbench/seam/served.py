@@ -1,0 +1,145 @@
+"""Answers that do not come from the world: a recorded entry, an edited one, a placeholder.
+
+An answer is given the way the call asks for it: a recorded stream is put together for a plain
+call, a plain reply is cut into chunks for a streaming one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.seam.calls import MISSING, Served
+from workbench.trace.entries import ErrorInfo
+from workbench.trace.faults import (
+    ConnectionReset,
+    Fault,
+    HttpError,
+    StreamTruncate,
+    Timeout,
+)
+from workbench.trace.payloads import has_view, view
+
+if TYPE_CHECKING:
+    from workbench.seam.calls import Call
+    from workbench.trace.edits import ReplyEdit
+    from workbench.trace.trace import Entry
+
+_OK = {"status": 200, "headers": {"content-type": "application/json"}}
+
+
+def serve_entry(call: Call, entry: Entry) -> Served:
+    """The recorded outcome of an entry, in the way that the call asks for it."""
+    error = entry.error
+    if call.kind == "tool":
+        response = MISSING if error is not None else entry.response
+        return Served(response=response, error=error)
+    chunks = [chunk.data for chunk in entry.chunks]
+    broken = error is not None or entry.ended in ("cut", "stopped", "cancelled")
+    if call.stream:
+        if chunks or entry.ended is not None:
+            return Served(_envelope(entry), chunks, _stream_error(entry), entry.ended)
+        if error is not None:
+            return Served(error=error)
+        return _as_stream(call, entry.response)
+    if error is not None:
+        return Served(error=error)
+    if chunks and has_view(str(entry.api)):
+        if broken:
+            return Served(error=_stream_error(entry))
+        body = view(str(entry.api)).assemble(chunks)
+        return Served({**_OK, **_envelope(entry), "body": body})
+    return Served(entry.response)
+
+
+def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
+    """The recorded reply with a person's change, in the way that the call asks for it."""
+    shape = view(str(entry.api))
+    calls = edit.tool_calls
+    body = shape.with_reply(
+        entry.reply_body,
+        text=edit.text,
+        tool_calls=None
+        if calls is None
+        else [{"name": c.name, "arguments": c.arguments, "id": c.id} for c in calls],
+    )
+    response = {**_OK, **_envelope(entry), "body": body}
+    return _as_stream(call, response) if call.stream else Served(response)
+
+
+def placeholder(call: Call) -> Served:
+    """What a lenient replay answers when nothing recorded fits: `Mock response`, or `{}` where
+    the reply has a schema. A tool gives None."""
+    if call.kind == "tool":
+        return Served(None)
+    shape = view(str(call.api))
+    body_asked = _body(call.request)
+    wants_json = any(
+        name in body_asked for name in ("response_format", "response_schema", "text_format")
+    )
+    empty = shape.assemble([])
+    body = shape.with_reply(empty, text="{}" if wants_json else "Mock response")
+    response = {**_OK, "body": body}
+    return _as_stream(call, response) if call.stream else Served(response)
+
+
+def fault_error(fault: Fault) -> ErrorInfo:
+    """What a fault makes the call fail with, before an adapter gives it its SDK's own type."""
+    if isinstance(fault, HttpError):
+        headers = dict(fault.headers)
+        if fault.retry_after_s is not None:
+            headers.setdefault("retry-after", f"{fault.retry_after_s:g}")
+        return ErrorInfo(
+            type="http_error",
+            message=f"injected HTTP {fault.status_code}",
+            status=fault.status_code,
+            headers=headers,
+            body=fault.body,
+        )
+    if isinstance(fault, Timeout):
+        return ErrorInfo(type="timeout", message="injected time-out", cause="ReadTimeout")
+    if isinstance(fault, ConnectionReset):
+        return ErrorInfo(
+            type="connection_reset", message="injected connection reset", cause="ReadError"
+        )
+    if isinstance(fault, StreamTruncate) and fault.end == "stall":
+        return ErrorInfo(type="timeout", message="injected stall", cause="ReadTimeout")
+    return ErrorInfo(type="connection_reset", message="injected cut of a stream", cause="ReadError")
+
+
+def _as_stream(call: Call, response: Any) -> Served:
+    shape = view(str(call.api))
+    chunks = shape.split(
+        response.get("body") if isinstance(response, dict) else None,
+        include_usage=shape.wants_usage(_body(call.request)),
+    )
+    head = {key: value for key, value in (response or {}).items() if key != "body"}
+    return Served(head, list(chunks), None, "complete")
+
+
+def _stream_error(entry: Entry) -> ErrorInfo | None:
+    if entry.error is not None:
+        return entry.error
+    if entry.ended == "stopped":
+        return ErrorInfo(
+            type="stopped",
+            module="workbench",
+            message=(
+                f"the recorded reader stopped here, after {len(entry.chunks)} chunks: what would "
+                "have come next was never received. Record again to have it"
+            ),
+        )
+    if entry.ended == "cancelled":
+        return ErrorInfo(type="CancelledError", module="asyncio", message="cancelled")
+    return None
+
+
+def _envelope(entry: Entry) -> dict[str, Any]:
+    response = entry.response
+    if not isinstance(response, dict):
+        return {}
+    return {key: value for key, value in response.items() if key != "body"}
+
+
+def _body(request: Any) -> dict[str, Any]:
+    body = request.get("body") if isinstance(request, dict) else None
+    return body if isinstance(body, dict) else {}

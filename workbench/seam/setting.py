@@ -1,0 +1,101 @@
+"""What a session is made of: this alone tells a recording from a replay and a fork."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.seam.calls import Policy
+from workbench.seam.cut import Cut
+from workbench.seam.faulting import Faults
+from workbench.seam.pins import Pins
+from workbench.seam.tape import Tape
+from workbench.trace.canonical import DEFAULT_IGNORE, digest
+from workbench.trace.edits import ReplyEdit, ToolResultEdit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from workbench.seam.calls import Ticket
+    from workbench.trace.edits import Edit
+    from workbench.trace.journal import Journal
+    from workbench.trace.trace import Entry, Trace
+
+
+@dataclass(slots=True)
+class Setting:
+    """The parts of one session."""
+
+    journal: Journal
+    trace_id: str
+    """The id of the trace that is being written."""
+    policy: Policy = field(default_factory=Policy)
+    recording: bool = False
+    """Everything is live, and nothing is asked."""
+    parent: Trace | None = None
+    """What was recorded."""
+    tape: Tape = field(default_factory=lambda: Tape(None))
+    cut: Cut = field(default_factory=Cut)
+    edits: Mapping[str, Edit] = field(default_factory=dict)
+    """Reply and tool-result edits, by the recorded entry that they change."""
+    faults: Faults = field(default_factory=Faults)
+    pins: Pins = field(default_factory=lambda: Pins(None, ""))
+    ignore: Mapping[str, Sequence[str]] = field(default_factory=lambda: DEFAULT_IGNORE)
+    """JSON pointers into a request that do not count, per api."""
+    applied: set[str] = field(default_factory=set)
+    """Entries whose edit was applied."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether no call of this session can ever go live."""
+        return (
+            not self.recording
+            and self.policy.on_miss != "live"
+            and not self.cut.is_set
+            and not self.cut.forced
+        )
+
+    def edit_for(self, ticket: Ticket, policy: Policy) -> ReplyEdit | ToolResultEdit | None:
+        """The edit that changes what answers this call.
+
+        Found by the recorded entry; in a run that has already left the recording (a call is not
+        in it any more), by turn number: the edit says what the model says at that turn.
+        """
+        entry = ticket.entry
+        if entry is None and policy.on_miss == "live" and self.parent is not None:
+            entry = self._same_turn(ticket, self.parent)
+        edit = self.edits.get(entry.id) if entry is not None else None
+        if edit is None or entry is None or entry.id in self.applied:
+            return None
+        if not isinstance(edit, ReplyEdit | ToolResultEdit):
+            return None
+        ticket.entry = entry
+        self.applied.add(entry.id)
+        return edit
+
+    def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:
+        for entry_id in self.edits:
+            entry = parent.entry(entry_id)
+            turn = entry.turn
+            if entry.kind != ticket.call.kind or turn is None or turn.number != ticket.turn:
+                continue
+            if entry_id not in self.applied and entry.name == ticket.call.name:
+                return entry
+        return None
+
+    def unapplied(self) -> list[Edit]:
+        """Edits whose entry was never asked for."""
+        return [edit for entry, edit in self.edits.items() if entry not in self.applied]
+
+
+def void_tools(edit: ReplyEdit, entry: Entry) -> Iterator[Entry]:
+    """The recorded tool calls of a turn that its edited reply no longer makes."""
+    if edit.tool_calls is None or entry.turn is None:
+        return
+    wanted = [(call.name, digest(call.arguments)) for call in edit.tool_calls]
+    for tool in entry.turn.tools:
+        this = (str(tool.name), digest(tool.request.get("arguments")))
+        if this in wanted:
+            wanted.remove(this)
+        else:
+            yield tool

@@ -1,0 +1,278 @@
+"""``@workbench.tool``: a function of the agent's own that crosses the seam."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
+
+from pydantic import TypeAdapter, create_model
+
+from workbench.errors import TraceFormatError, UnencodableError, UsageError
+from workbench.seam.calls import MISSING, Call, Outcome, Served
+from workbench.seam.current import current_seam
+from workbench.seam.drivers import call_async, call_sync
+from workbench.seam.exceptions import describe, rebuild
+from workbench.trace.values import decode, decode_as, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.seam.drivers import Tap
+    from workbench.trace.entries import Effect, ErrorInfo
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Tool(Generic[P, R]):
+    """A function whose calls are recorded, replayed, and guarded when they write.
+
+    It is called, awaited and inspected like the function itself.
+
+    Attributes:
+        name: the name in traces; by default the function's.
+        effect: ``"read"``, ``"write"``, or None (unknown, which counts as a write).
+        schema: JSON Schema of its arguments, from the signature's annotations.
+    """
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        name: str | None = None,
+        effect: Effect | None = None,
+        idempotency_key: Callable[..., str] | None = None,
+        plain: bool = False,
+    ) -> None:
+        if not callable(function):
+            raise UsageError(f"@workbench.tool wraps a function, not {function!r}")
+        if effect not in (None, "read", "write"):
+            raise UsageError(f"effect={effect!r}: a tool's effect is 'read' or 'write'")
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise UsageError(
+                f"{function.__qualname__} is a generator: a tool returns its result whole; "
+                "return a list"
+            )
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._key = idempotency_key
+        self._plain = plain
+        self._bound: tuple[Any, ...] = ()
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.effect = effect
+        self._async = inspect.iscoroutinefunction(function)
+        if self._async:
+            mark = getattr(inspect, "markcoroutinefunction", None)
+            if mark is not None:
+                mark(self)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function, through the session if one is open here."""
+        seam = current_seam()
+        if seam is None:
+            return self._function(*self._bound, *args, **kwargs)
+        hooks = _ToolHooks(self, (*self._bound, *args), kwargs)
+        call = Call(
+            kind="tool",
+            name=self.name,
+            effect=self.effect,
+            request=hooks.request,
+            key=hooks.key,
+        )
+        if self._async:
+            return cast("R", call_async(seam, call, hooks))
+        return cast("R", call_sync(seam, call, hooks))
+
+    def __get__(self, instance: object, owner: type | None = None) -> Tool[..., R]:
+        """A tool in a class is bound like a method."""
+        if instance is None:
+            return self
+        bound = Tool.__new__(Tool)
+        bound.__dict__.update(self.__dict__)
+        bound._bound = (instance,)
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<tool {self.name}, effect {self.effect or 'unknown'}>"
+
+    @property
+    def description(self) -> str:
+        """The first paragraph of the function's docstring."""
+        return (inspect.getdoc(self._function) or "").split("\n\n")[0]
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments, from the annotations; no ``self``."""
+        fields: dict[str, Any] = {}
+        hints = self._hints
+        for name, parameter in self._parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[name] = (hints.get(name, Any), default)
+        schema = create_model(self.name, **fields).model_json_schema()
+        schema.pop("title", None)
+        for each in schema.get("properties", {}).values():
+            each.pop("title", None)
+        schema["additionalProperties"] = False
+        return schema
+
+    @property
+    def openai(self) -> dict[str, Any]:
+        """The tool as OpenAI's chat completions take it."""
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.schema,
+        }
+        return {"type": "function", "function": function}
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, Any]:
+        try:
+            return typing.get_type_hints(self._function)
+        except NameError as error:
+            raise UsageError(
+                f"tool {self.name}: its annotations name something that is not defined ({error}); "
+                "import it where the function is defined, not only for type checking"
+            ) from error
+
+    @functools.cached_property
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        parameters = dict(inspect.signature(self._function).parameters)
+        first = next(iter(parameters), None)
+        if self._bound or first in ("self", "cls"):
+            parameters.pop(str(first), None)
+        return parameters
+
+
+class _ToolHooks:
+    """Takes one call of a tool over the seam."""
+
+    def __init__(self, tool: Tool[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._tool = tool
+        self._args = args
+        self._kwargs = kwargs
+        bound = inspect.signature(tool._function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = {k: v for k, v in bound.arguments.items() if k in tool._parameters}
+        self.request: dict[str, Any] = {
+            "name": tool.name,
+            "arguments": encode(arguments, plain=True),
+        }
+        self.key = tool._key(**arguments) if tool._key is not None else None
+        if self.key is not None:
+            self.request["key"] = self.key
+
+    def perform(self, request: Any) -> Any:
+        return self._tool._function(*self._args, **self._kwargs)
+
+    def outcome(self, result: Any) -> Outcome:
+        try:
+            return Outcome(response=encode(result))
+        except UnencodableError:
+            # Data will do where the annotation can make the type again, or the user said so.
+            if self._annotation is None and not self._tool._plain:
+                raise
+            return Outcome(response=encode(result, plain=True))
+
+    def failure(self, error: BaseException) -> Outcome:
+        return Outcome(error=describe(error))
+
+    def exception(self, info: ErrorInfo) -> BaseException:
+        if info.type == "timeout":
+            return TimeoutError(info.message)
+        if info.type == "connection_reset":
+            return ConnectionResetError(info.message)
+        return rebuild(info)
+
+    def deliver(self, served: Served) -> Any:
+        if served.error is not None:
+            raise self.exception(served.error)
+        response = None if served.response is MISSING else served.response
+        if self._annotation is None:
+            return decode(response)
+        try:
+            return decode_as(response, self._annotation)
+        except TraceFormatError:
+            # The annotation is not what the function returns; the recorded value is exact.
+            return decode(response)
+
+    def is_stream(self, result: Any) -> bool:
+        return False
+
+    def tee(self, result: Any, tap: Tap) -> Any:
+        return result
+
+    @property
+    def _annotation(self) -> Any:
+        annotation = self._tool._hints.get("return")
+        if annotation is None or annotation is Any or annotation is type(None):
+            return None
+        return annotation
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    effect: Effect | None = None,
+    idempotency_key: Callable[..., str] | None = None,
+    plain: bool = False,
+) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+
+
+def tool(
+    function: Callable[P, R] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: Effect | None = None,
+    idempotency_key: Callable[..., str] | None = None,
+    plain: bool = False,
+) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
+    """Make a function a tool, so that its calls are recorded, replayed and guarded.
+
+    Args:
+        name: the name in traces; by default the function's.
+        effect: ``"read"`` when it changes nothing, ``"write"`` when it does. Unknown counts as a
+            write: in a fork it does not run unless that is allowed.
+        idempotency_key: from the tool's arguments (by name) the key under which the write happens
+            once, such as ``lambda order_id, **_: f"refund:{order_id}"``. The key of a live call is
+            :func:`workbench.idempotency_key`.
+        plain: record results of types that a trace does not know as plain data. Not needed where
+            the function's return annotation names the type.
+
+    Raises:
+        UsageError: what is wrapped is no function, or a generator.
+    """
+    options: dict[str, Any] = {
+        "name": name,
+        "effect": effect,
+        "idempotency_key": idempotency_key,
+        "plain": plain,
+    }
+    if function is not None:
+        return Tool(function, **options)
+    return lambda each: Tool(each, **options)
+
+
+def check_arguments(of: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as the tool's annotations want them, for a loop that calls tools by name.
+
+    Raises:
+        pydantic.ValidationError: one is missing, unknown, or of another type.
+    """
+    fields: dict[str, Any] = {
+        name: (of._hints.get(name, Any), ... if p.default is p.empty else p.default)
+        for name, p in of._parameters.items()
+    }
+    model = create_model(of.name, __config__={"extra": "forbid"}, **fields)
+    checked = TypeAdapter(model).validate_python(arguments)
+    return {name: getattr(checked, name) for name in fields}
