@@ -1,0 +1,165 @@
+/** What all parts of one view share: the model, requests, the local state, and how to move. */
+
+import { makeClient, isClosed } from './client.js';
+import { makeSource, infos } from './source.js';
+import { viewId } from './dom.js';
+
+/**
+ * @import { Client } from './client.js'
+ * @import { Source } from './source.js'
+ * @import { Model, TraceInfo } from './types.js'
+ *
+ * @typedef {'turn' | 'context' | 'raw' | 'compare'} Tab
+ * @typedef {{
+ *   tab: Tab, query: string, filter: string, hits: number[] | null, partial: boolean,
+ *   alert: string, silent: boolean, change: string, foot: string, footOpen: boolean,
+ *   help: boolean, versions: number,
+ * }} Local
+ *   What only this view knows. `hits` null shows all turns.
+ *
+ * @typedef {{
+ *   model: Model, client: Client, source: Source, signal: AbortSignal, root: HTMLElement,
+ *   id: (name: string) => string,
+ *   infos: () => TraceInfo[], info: () => TraceInfo | undefined,
+ *   shown: () => number, selected: () => number,
+ *   watch: (names: string[], callback: () => void) => void,
+ *   local: Local, change: (changes: Partial<Local>) => void,
+ *   go: (n: number) => void, show: (trace: number, n?: number) => void,
+ *   step: (by: number) => void, next: (what: string, direction: number) => Promise<void>,
+ *   fail: (error: unknown) => void,
+ *   onKey: Map<string, () => void>,
+ * }} Ctx
+ *   `watch` takes trait names, and `local.…` for the local state. `onKey` holds what a part of the
+ *   page offers to a key.
+ */
+
+/** @returns {Local} */
+function freshLocal() {
+  return {
+    tab: 'turn', query: '', filter: '', hits: null, partial: false, alert: '', silent: false,
+    change: 'reply', foot: 'latency', footOpen: true, help: false, versions: 0,
+  };
+}
+
+/** @param {Model} model @param {HTMLElement} root @param {AbortSignal} signal @returns {Ctx} */
+export function makeContext(model, root, signal) {
+  const prefix = viewId();
+  const client = makeClient(model, prefix, signal);
+  const source = makeSource(model, client);
+  const local = freshLocal();
+  const { watch, touch } = makeWatch(model, signal);
+  /** @type {Ctx} */
+  const ctx = {
+    model, client, source, signal, root, local, watch,
+    id: (name) => `${prefix}-${name}`,
+    infos: () => infos(model),
+    info: () => infos(model)[ctx.shown()],
+    shown: () => Number(model.get('shown') ?? 0),
+    selected: () => Number(model.get('selected') ?? 0),
+    change(changes) {
+      Object.assign(local, changes);
+      for (const name of Object.keys(changes)) touch(`local.${name}`);
+    },
+    go: (n) => ctx.show(ctx.shown(), n),
+    show: (trace, n) => showTurn(ctx, trace, n),
+    step: (by) => stepBy(ctx, by),
+    next: (what, direction) => goNext(ctx, what, direction),
+    fail(error) {
+      if (isClosed(error)) return;
+      ctx.change({ alert: error instanceof Error ? error.message : String(error) });
+    },
+    onKey: new Map(),
+  };
+  client.onSilence((silent) => { if (local.silent !== silent) ctx.change({ silent }); });
+  watch(['traces'], () => { if (source.changed().length) ctx.change({ versions: local.versions + 1 }); });
+  return ctx;
+}
+
+/**
+ * Callbacks run once, soon, however many of their names changed.
+ * @param {Model} model @param {AbortSignal} signal
+ */
+function makeWatch(model, signal) {
+  /** @type {Map<string, Set<() => void>>} */
+  const listeners = new Map();
+  /** @type {Set<() => void>} */
+  const due = new Set();
+
+  /** @param {string} name */
+  function touch(name) {
+    for (const callback of listeners.get(name) ?? []) {
+      if (due.size === 0) queueMicrotask(flush);
+      due.add(callback);
+    }
+  }
+
+  function flush() {
+    const now = [...due];
+    due.clear();
+    if (!signal.aborted) for (const callback of now) callback();
+  }
+
+  /** @param {string[]} names @param {() => void} callback */
+  function watch(names, callback) {
+    for (const name of names) {
+      if (!listeners.has(name)) listeners.set(name, new Set());
+      listeners.get(name)?.add(callback);
+      if (!name.startsWith('local.')) listen(name);
+    }
+  }
+
+  const heard = new Set();
+  /** @param {string} name */
+  function listen(name) {
+    if (heard.has(name)) return;
+    heard.add(name);
+    const changed = () => touch(name);
+    model.on(`change:${name}`, changed);
+    signal.addEventListener('abort', () => model.off(`change:${name}`, changed));
+  }
+  return { watch, touch };
+}
+
+/** @param {Ctx} ctx @param {number} trace @param {number} [n] */
+function showTurn(ctx, trace, n) {
+  const info = ctx.infos()[trace];
+  if (!info) return;
+  const turn = Math.max(info.n_turns ? 1 : 0, Math.min(n ?? ctx.selected(), info.n_turns));
+  const { model } = ctx;
+  const same = ctx.shown() === trace && ctx.selected() === turn;
+  if (same) return;
+  if (ctx.shown() !== trace) {
+    model.set('shown', trace);
+    ctx.change({ hits: null, query: '', filter: '' });
+  }
+  model.set('selected', turn);
+  model.save_changes();
+}
+
+/** One step along what the list shows: all turns, or those that were found. @param {Ctx} ctx @param {number} by */
+function stepBy(ctx, by) {
+  const { hits } = ctx.local;
+  const now = ctx.selected();
+  if (!hits) {
+    ctx.go(now + by);
+  } else if (hits.length) {
+    const after = by > 0 ? hits.find((n) => n > now) : hits.findLast((n) => n < now);
+    ctx.go(after ?? (hits.includes(now) ? now : /** @type {number} */ (hits.at(by > 0 ? -1 : 0))));
+  }
+}
+
+/** @param {Ctx} ctx @param {string} what @param {number} direction */
+async function goNext(ctx, what, direction) {
+  const trace = ctx.shown();
+  const from = ctx.selected();
+  try {
+    const { n } = await ctx.client.ask({ do: 'next', trace, from, direction, what });
+    if (n === null) {
+      ctx.change({ alert: `no ${direction > 0 ? 'later' : 'earlier'} turn with an ${what}` });
+    } else if (ctx.shown() === trace) {
+      ctx.go(n);
+    }
+  } catch (error) {
+    ctx.fail(error);
+  }
+}

@@ -1,0 +1,126 @@
+/** The right column, in the order in which one thinks: change, plan, run. */
+
+import { h, button, fill, say } from './dom.js';
+import { isClosed } from './client.js';
+import { makeReplyForm } from './replyform.js';
+import { makeFaultForm, makeResultForm } from './otherforms.js';
+import { makePending } from './pending.js';
+import { makePlan } from './plan.js';
+import { makeRunBox } from './runbox.js';
+
+/** @import { Ctx } from './context.js' */
+/** @import { Turn } from './types.js' */
+/** @import { EditForm } from './replyform.js' */
+
+const CHANGES = [['reply', 'reply'], ['tool_result', 'tool result'], ['fault', 'fault…']];
+export const BUSY = new Set(['running', 'asking', 'cancelling']);
+
+/** @param {Ctx} ctx */
+export function makeSide(ctx) {
+  const run = makeRunBox(ctx);
+  const change = makeChange(ctx);
+  const el = h('aside', { class: 'wb-side', 'aria-label': 'change and run' }, run, change, makePending(ctx), makePlan(ctx));
+  ctx.watch(['run'], () => el.classList.toggle('wb-busy', BUSY.has(ctx.model.get('run')?.state)));
+  return el;
+}
+
+/** @param {Ctx} ctx */
+function makeChange(ctx) {
+  const title = h('h2');
+  const picks = CHANGES.map(([kind, text]) => button(text ?? '', () => ctx.change({ change: kind ?? 'reply' }), { class: 'wb-btn wb-pick' }));
+  const place = h('div', { class: 'wb-change' });
+  const notes = h('div', { class: 'wb-notes', 'aria-live': 'polite' });
+  const apply = button('Apply the change', () => void send(), { class: 'wb-btn wb-apply' });
+  /** @type {EditForm | null} */
+  let form = null;
+  let shown = '';
+
+  function paint() {
+    const n = ctx.selected();
+    say(title, ctx.shown() === 0 ? `Change turn ${n}` : 'Change');
+    CHANGES.forEach(([kind], index) => picks[index]?.setAttribute('aria-pressed', String(kind === ctx.local.change)));
+    const key = `${ctx.shown()}/${n}/${ctx.local.change}/${ctx.local.versions}`;
+    if (key === shown) return;
+    shown = key;
+    form = null;
+    apply.hidden = true;
+    fill(notes);
+    if (n === 0 || ctx.shown() !== 0) return fill(place, n === 0 ? nothing() : elsewhere(ctx));
+    const now = ctx.source.turnNow(0, n);
+    if (now) return build(now);
+    ctx.source.turn(0, n).then((turn) => { if (shown === key) build(turn); }, (error) => {
+      if (shown === key && !isClosed(error)) fill(place, h('p', { class: 'wb-line wb-line-bad' }, String(error.message)));
+    });
+  }
+
+  /** @param {Turn} turn */
+  function build(turn) {
+    form = makeEditForm(ctx, turn, check);
+    fill(place, form.el);
+    check();
+  }
+
+  function check() {
+    if (!form) return;
+    const { edit, problems } = form.read();
+    apply.hidden = false;
+    apply.disabled = !edit || problems.length > 0;
+    apply.title = problems.join('\n') || (edit ? '' : 'nothing is changed yet');
+    if (notes.firstChild) fill(notes);
+  }
+
+  async function send() {
+    const reading = form?.read();
+    if (!reading?.edit || reading.problems.length) return;
+    try {
+      const answer = await ctx.client.ask({ do: 'edit', edit: reading.edit });
+      fill(notes, lines('bad', answer?.problems), lines('warn', answer?.warnings));
+      if (!answer?.problems?.length) apply.disabled = true;
+    } catch (error) {
+      if (!isClosed(error)) fill(notes, lines('bad', [/** @type {Error} */ (error).message]));
+    }
+  }
+
+  /** @param {string} kind */
+  function open(kind) {
+    if (ctx.shown() !== 0) ctx.show(0);
+    ctx.change({ change: kind });
+    setTimeout(() => {
+      const field = place.querySelector('select, input, textarea');
+      if (field instanceof HTMLElement) field.focus();
+    }, 30);
+  }
+  ctx.onKey.set('reply', () => open('reply'));
+  ctx.onKey.set('fault', () => open('fault'));
+  ctx.watch(['selected', 'shown', 'local.change', 'local.versions', 'traces'], paint);
+  queueMicrotask(paint);
+  return h('section', { class: 'wb-change-box' }, title,
+    h('div', { class: 'wb-picks', role: 'group', 'aria-label': 'what to change' }, picks), place, notes, h('div', { class: 'wb-inline' }, apply));
+}
+
+/** @param {Ctx} ctx @param {Turn} turn @param {() => void} changed */
+function makeEditForm(ctx, turn, changed) {
+  // A form calls back while it is made, before it can be read.
+  let made = false;
+  const how = { id: ctx.id(`edit-${turn.n}`), changed: () => { if (made) changed(); } };
+  const kind = ctx.local.change;
+  const form = kind === 'fault' ? makeFaultForm(turn, ctx.model.get('fault_forms') ?? {}, how)
+    : kind === 'tool_result' ? makeResultForm(turn, how) : makeReplyForm(turn, how);
+  made = true;
+  return form;
+}
+
+/** @param {string} tone @param {string[] | undefined} texts */
+export function lines(tone, texts) {
+  return (texts ?? []).map((text) => h('p', { class: `wb-line wb-line-${tone}` }, text));
+}
+
+function nothing() {
+  return h('p', { class: 'wb-none' }, 'There is no turn to change.');
+}
+
+/** @param {Ctx} ctx */
+function elsewhere(ctx) {
+  return h('div', null, h('p', { class: 'wb-none' }, 'This is a fork. Changes start from the recorded run.'),
+    button('Go to the recorded run', () => ctx.show(0), { class: 'wb-btn' }));
+}
