@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from workbench.trace.trace import Entry
 
 How = Literal["live", "replayed", "edited", "fault"]
-Reason = Literal["record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "placeholder"]
+Reason = Literal[
+    "record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "placeholder"
+]
 OnMiss = Literal["fail", "live", "placeholder"]
-Matching = Literal["hash", "position"]
 ToolsBefore = Literal["replay", "verify", "live"]
 ToolsAfter = Literal["deny", "allow", "ask"]
 Verdict = Literal["allow", "deny", "cancel"]
@@ -197,7 +198,6 @@ class Policy:
     """What makes a session record, replay, or fork."""
 
     on_miss: OnMiss = "live"
-    match: Matching = "hash"
     tools_before: ToolsBefore = "replay"
     tools_after: ToolsAfter = "allow"
     realtime: bool = False

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import StopRun, UsageError
-from workbench.seam.calls import Matching, OnMiss, Policy, ToolsAfter, ToolsBefore
+from workbench.seam.calls import OnMiss, Policy, ToolsAfter, ToolsBefore
 from workbench.seam.forks import _options, make_plan
 from workbench.seam.opening import (
     ForkOptions,
@@ -110,7 +110,6 @@ def replaying(
     trace: TraceLike,
     *,
     on_miss: OnMiss = "fail",
-    match: Matching = "hash",
     tools: ToolsBefore = "replay",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
@@ -124,7 +123,7 @@ def replaying(
     Raises:
         DriftError: at the block's end, when it did not do what was recorded.
     """
-    policy = Policy(on_miss=on_miss, match=match, tools_before=tools, realtime=realtime)
+    policy = Policy(on_miss=on_miss, tools_before=tools, realtime=realtime)
     options = ForkOptions(edits, faults, policy=check_policy(policy), ignore=ignore)
     setting, _ = open_fork(
         AgentInfo(kind="code"), as_trace(trace), Output(to), options, arguments=None
@@ -157,9 +156,7 @@ def forking(
         edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
     )
     output = Output(to, name, (), replace)
-    setting, checked = open_fork(
-        AgentInfo(kind="code"), parent, output, options, arguments=None
-    )
+    setting, checked = open_fork(AgentInfo(kind="code"), parent, output, options, arguments=None)
     plan = make_plan(parent, checked, setting.cut, options.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:
         yield run

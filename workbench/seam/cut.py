@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from workbench.trace.trace import Entry, Trace
 
-LiveFrom = "Place | Callable[[Entry], bool] | None"
-
 
 class Cut:
     """Which recorded entries run live: all from a point on, whole steps, and single ones."""
@@ -71,16 +69,14 @@ class Cut:
             self.steps = _dependents(str(live_from.value), graph)
             return
         if live_from.kind == "turn" and live_from.value == len(trace.turns) + 1:
-            self.first = len(trace.entries)
+            self.first = trace.entries[-1].seq + 1 if len(trace.entries) else 0
             return
         self.first = min(entry.seq for entry in _named(trace, live_from))
 
 
 def _named(trace: Trace, place: Place) -> list[Entry]:
     if not isinstance(place, Place):
-        raise UsageError(
-            f"{place!r} is not a place: say turn(n), step('name') or entry('id')"
-        )
+        raise UsageError(f"{place!r} is not a place: say turn(n), step('name') or entry('id')")
     if place.kind == "turn":
         turn = trace.turn(int(place.value))
         return [*turn.attempts, *turn.tools]

@@ -153,8 +153,11 @@ def _text(miss: Miss, call: Call, same: list[Entry], parent: Trace | None) -> st
             lines.append(f"  now       {arguments_text(call)}")
     if miss.unreached is not None:
         first, last = miss.unreached
-        lines.append(f"  turns {first} to {last} were not reached" if last > first else
-                     f"  turn {first} was not reached")
+        lines.append(
+            f"  turns {first} to {last} were not reached"
+            if last > first
+            else f"  turn {first} was not reached"
+        )
     lines.append("  " + "   ".join(_ways_out(miss, call, parent)))
     return "\n".join(lines)
 
@@ -173,7 +176,9 @@ def _used_up(call: Call, same: list[Entry]) -> list[str]:
     count = len(same)
     times = "once" if count == 1 else f"{count} times"
     head = arguments_text(call) if call.kind == "tool" else "the same request"
-    return [f"  {head} was recorded {times}, and served: this is one more ({count} of {count} used)"]
+    return [
+        f"  {head} was recorded {times}, and served: this is one more ({count} of {count} used)"
+    ]
 
 
 def _nearest_lines(nearest: Candidate, call: Call) -> Iterator[str]:
@@ -312,7 +317,9 @@ def _compare_messages(
 def _changed_message(old: Message, new: Message, number: int, pointer: str) -> Difference:
     where = f"message {number} ({new.role})"
     if old.text == new.text:
-        return Difference(where, pointer, _said(old), _said(new), "ids, tool calls or other fields changed")
+        return Difference(
+            where, pointer, _said(old), _said(new), "ids, tool calls or other fields changed"
+        )
     was, is_now, note = _windows(old.text, new.text)
     return Difference(where, pointer, was, is_now, note, _only_volatile(old.text, new.text))
 

@@ -83,9 +83,7 @@ def fork(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        _options(
-            edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
-        ),
+        _options(edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore),
         controller,
     )
     return call_agent(run, function, *given, setup)
@@ -116,9 +114,7 @@ async def afork(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        _options(
-            edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
-        ),
+        _options(edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore),
         controller,
     )
     return await acall_agent(run, function, *given, setup)

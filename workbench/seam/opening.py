@@ -153,7 +153,7 @@ def _header(
         "created_at": utc_now(),
         "agent": agent,
         "runtime": _runtime(),
-        "hash": HashInfo(scheme=HASH_SCHEME, ignore={k: list(v) for k, v in rules.items()}),
+        "hash": HashInfo(scheme=HASH_SCHEME, ignore={k: list(v) for k, v in rules.items() if v}),
         "seed": seed,
     }
     if output.tags:

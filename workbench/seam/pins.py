@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from workbench.trace.entries import Source
     from workbench.trace.trace import Entry, Trace
 
+# Newer Pythons run these inside their function, older ones as functions of their own.
+_INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
 
 class Pins:
     """The recorded readings that are still to be served."""
@@ -200,5 +203,7 @@ def _unrecorded(seam: Seam, name: str, site: str, nth: int) -> DriftError:
 def _site() -> str:
     """The agent's function that reads, as ``module:function``."""
     frame = sys._getframe(3)
+    while frame.f_code.co_name in _INLINED and frame.f_back is not None:
+        frame = frame.f_back
     code = frame.f_code
     return f"{frame.f_globals.get('__name__', '?')}:{code.co_qualname}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.seam.agents import resolve
-from workbench.seam.calls import Matching, OnMiss, Policy, ToolsBefore
+from workbench.seam.calls import OnMiss, Policy, ToolsBefore
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from workbench.seam.result import RunResult
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
-
-Agent = "Callable[..., Any] | str"
 
 
 def record(
@@ -91,7 +89,6 @@ def replay(
     trace: TraceLike,
     *args: Any,
     on_miss: OnMiss = "fail",
-    match: Matching = "hash",
     tools: ToolsBefore = "replay",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
@@ -112,7 +109,6 @@ def replay(
         *args: the agent's arguments; without any, the recorded ones.
         on_miss: what becomes of a call that is not in the recording: ``"fail"`` (strict),
             ``"placeholder"`` (lenient: answered as well as possible, with a notice).
-        match: how calls are matched; ``"hash"``: by their whole request.
         tools: ``"replay"`` serves recorded results and runs nothing; ``"live"`` runs the tools;
             ``"verify"`` runs them and compares.
         edits: changes to what was recorded.
@@ -131,7 +127,7 @@ def replay(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=_policy(on_miss, match, tools, realtime), ignore=ignore),
+        ForkOptions(edits, faults, policy=_policy(on_miss, tools, realtime), ignore=ignore),
         controller,
     )
     return call_agent(run, function, *given, setup)
@@ -142,7 +138,6 @@ async def areplay(
     trace: TraceLike,
     *args: Any,
     on_miss: OnMiss = "fail",
-    match: Matching = "hash",
     tools: ToolsBefore = "replay",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
@@ -161,7 +156,7 @@ async def areplay(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=_policy(on_miss, match, tools, realtime), ignore=ignore),
+        ForkOptions(edits, faults, policy=_policy(on_miss, tools, realtime), ignore=ignore),
         controller,
     )
     return await acall_agent(run, function, *given, setup)
@@ -193,10 +188,8 @@ def _replaying(
     return Run(setting, controller), function, given
 
 
-def _policy(on_miss: OnMiss, match: Matching, tools: ToolsBefore, realtime: bool) -> Policy:  # noqa: FBT001
-    return check_policy(
-        Policy(on_miss=on_miss, match=match, tools_before=tools, realtime=realtime)
-    )
+def _policy(on_miss: OnMiss, tools: ToolsBefore, realtime: bool) -> Policy:  # noqa: FBT001
+    return check_policy(Policy(on_miss=on_miss, tools_before=tools, realtime=realtime))
 
 
 def check_policy(policy: Policy) -> Policy:
@@ -212,7 +205,6 @@ def check_policy(policy: Policy) -> Policy:
 
     for name, valid in (
         ("on_miss", OnMiss),
-        ("match", Matching),
         ("tools_before", ToolsBefore),
         ("tools_after", ToolsAfter),
     ):

@@ -160,9 +160,7 @@ class Session:
         ticket = Ticket(
             self.journal.new_id(), call, digest, turn, nth, attempt, entry, begun=time.monotonic()
         )
-        ticket.key = write_key(
-            self.setting.trace_id, ticket, recording=self.setting.recording
-        )
+        ticket.key = write_key(self.setting.trace_id, ticket, recording=self.setting.recording)
         return ticket
 
     def _stale(self, call: Call, entry: Entry) -> bool:
