@@ -66,6 +66,7 @@ def _page_class() -> Any:
         error = traitlets.Unicode("").tag(sync=True)
         python = traitlets.Unicode("").tag(sync=True)
         fault_forms = traitlets.Dict().tag(sync=True)
+        guards = traitlets.Dict().tag(sync=True)
 
         guard: RLock
         static_view: MimeBundle

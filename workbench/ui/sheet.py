@@ -85,6 +85,7 @@ class Sheet:
             "divergence": self.divergence,
             "output": _output(trace),
             "tools_called": facts.get("tools_called", {}),
+            "parent": self.parent,
             "spent": cost_text(self.result.spent) if self.result else "$0",
         }
 

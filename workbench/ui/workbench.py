@@ -78,6 +78,7 @@ class Workbench:
         opened = trace if isinstance(trace, Trace) else load(Path(trace))
         title = name or opened.name or (Path(opened.path).name if opened.path else opened.id)
         self._desk = Desk(opened, title, has_agent=agent is not None)
+        self._desk.page.guards = self._guards.words()
         self._requests = Requests(self, self._desk.sheets, self._desk.lock)
         self._desk.page.on_msg(self._requests.on_message)
         if height is not None:

@@ -25,10 +25,10 @@ export function makeBanners(ctx) {
   function paint() {
     const message = ctx.local.alert || String(ctx.model.get('error') ?? '');
     say(text, message);
-    alert.hidden = !message;
+    alert.hidden = !message || message === ctx.local.inline;
     silent.hidden = !ctx.local.silent;
   }
-  ctx.watch(['error', 'local.alert', 'local.silent'], paint);
+  ctx.watch(['error', 'local.alert', 'local.silent', 'local.inline'], paint);
   paint();
   return h('div', { class: 'wb-banners' }, silent, alert);
 }

@@ -84,8 +84,7 @@ function drawBars(context, all, width, top, colours) {
   context.clearRect(0, 0, width, HEIGHT);
   all.forEach(({ value, source }, index) => {
     const tall = Math.max(1, (value / top) * (HEIGHT - 4));
-    context.fillStyle = colours[SOURCES.get(source) ?? 'blue'] ?? '#888';
-    context.globalAlpha = 0.8;
+    context.fillStyle = colours[SOURCES.get(source) ?? 'edge'] ?? '#888';
     context.fillRect(index * each + gap / 2, HEIGHT - tall, Math.max(1, each - gap), tall);
   });
 }

@@ -12,10 +12,11 @@ import { viewId } from './dom.js';
  * @typedef {'turn' | 'context' | 'raw' | 'compare'} Tab
  * @typedef {{
  *   tab: Tab, query: string, filter: string, hits: number[] | null, partial: boolean,
- *   alert: string, silent: boolean, change: string, foot: string, footOpen: boolean,
+ *   alert: string, silent: boolean, inline: string, change: string, foot: string, footOpen: boolean,
  *   help: boolean, versions: number,
  * }} Local
- *   What only this view knows. `hits` null shows all turns.
+ *   What only this view knows. `hits` null shows all turns; `inline` is an error that already
+ *   stands where it belongs.
  *
  * @typedef {{
  *   model: Model, client: Client, source: Source, signal: AbortSignal, root: HTMLElement,
@@ -27,16 +28,16 @@ import { viewId } from './dom.js';
  *   go: (n: number) => void, show: (trace: number, n?: number) => void,
  *   step: (by: number) => void, next: (what: string, direction: number) => Promise<void>,
  *   fail: (error: unknown) => void,
- *   onKey: Map<string, () => void>,
+ *   onKey: Map<string, () => void>, apply: () => Promise<boolean>,
  * }} Ctx
  *   `watch` takes trait names, and `local.…` for the local state. `onKey` holds what a part of the
- *   page offers to a key.
+ *   page offers to a key, `apply` sends the change that stands in the form.
  */
 
 /** @returns {Local} */
 function freshLocal() {
   return {
-    tab: 'turn', query: '', filter: '', hits: null, partial: false, alert: '', silent: false,
+    tab: 'turn', query: '', filter: '', hits: null, partial: false, alert: '', silent: false, inline: '',
     change: 'reply', foot: 'latency', footOpen: true, help: false, versions: 0,
   };
 }
@@ -69,6 +70,7 @@ export function makeContext(model, root, signal) {
       ctx.change({ alert: error instanceof Error ? error.message : String(error) });
     },
     onKey: new Map(),
+    apply: async () => true,
   };
   client.onSilence((silent) => { if (local.silent !== silent) ctx.change({ silent }); });
   watch(['traces'], () => { if (source.changed().length) ctx.change({ versions: local.versions + 1 }); });

@@ -3,24 +3,27 @@
 import { h, chip } from './dom.js';
 import { plural } from './text.js';
 import { tableOf } from './values.js';
-import { fold, jsonBox, messageBox, sectionHead } from './message.js';
+import { fold, jsonBox, messageBox, messageKey, sectionHead } from './message.js';
 
 /** @import { Ctx } from './context.js' */
 /** @import { ToolSpec, Turn } from './types.js' */
 
 const AT_ONCE = 60;
 
-/** @param {Ctx} ctx @param {Turn} turn the turn with all of its messages @returns {Node[]} */
-export function contextView(ctx, turn) {
-  return [messages(ctx, turn), tools(turn), settings(turn)].filter((part) => part !== null);
+/** @param {Ctx} ctx @param {Turn} turn the turn with all of its messages
+ * @param {Turn} fresh the same with only those that are new or differ @returns {Node[]} */
+export function contextView(ctx, turn, fresh) {
+  return [messages(ctx, turn, fresh), tools(turn), settings(turn)].filter((part) => part !== null);
 }
 
-/** @param {Ctx} ctx @param {Turn} turn */
-function messages(ctx, turn) {
-  const all = turn.saw.messages;
-  const by = ['injected', 'changed', 'dropped', 'truncated']
+/** @param {Ctx} ctx @param {Turn} turn @param {Turn} fresh */
+function messages(ctx, turn, fresh) {
+  const known = new Set(fresh.saw.messages.map(messageKey));
+  const all = turn.saw.messages.map((message) => (
+    message.change === null && known.has(messageKey(message)) ? { ...message, change: 'new' } : message));
+  const by = ['new', 'injected', 'changed', 'dropped', 'truncated']
     .map((change) => [change, all.filter((message) => message.change === change).length])
-    .filter(([, n]) => n).map(([change, n]) => `${n} ${change === 'injected' ? 'new' : change}`);
+    .filter(([, n]) => n).map(([change, n]) => `${n} ${change}`);
   const note = [plural(turn.saw.total, 'message'), ...by].join(' · ');
   const early = all.slice(0, Math.max(0, all.length - AT_ONCE));
   return h('section', { class: 'wb-sec' },

@@ -6,7 +6,7 @@ import { duration, inline, plural } from './text.js';
 import { costChart, latencyChart } from './charts.js';
 
 /** @import { Ctx } from './context.js' */
-/** @import { CompareLine, TraceInfo } from './types.js' */
+/** @import { TraceInfo } from './types.js' */
 
 /** @param {Ctx} ctx */
 export function makeFoot(ctx) {
@@ -28,26 +28,19 @@ export function makeFoot(ctx) {
 /** @param {Ctx} ctx */
 function makeOutcome(ctx) {
   const el = h('section', { class: 'wb-outcome', 'aria-label': 'outcome' });
-  let asked = '';
+  let shown = '';
   function paint() {
     const fork = ctx.shown() || ctx.infos().length - 1;
-    if (fork < 1) {
-      asked = '';
-      return fill(el, findings(ctx));
-    }
-    const key = `${fork}/${ctx.local.versions}`;
     const info = ctx.infos()[fork];
-    if (!info) return;
-    if (asked !== key) fill(el, outcomeHead(ctx, info), linesTable(ctx, ctx.infos().map(lineOf)), outcomeButtons(ctx, fork, info));
-    if (asked === key) return;
-    asked = key;
-    ctx.client.ask({ do: 'compare', a: 0, b: fork, table: true }).then((comparison) => {
-      if (asked !== key || !comparison.table?.length) return;
-      el.querySelector('table')?.replaceWith(linesTable(ctx, comparison.table));
-    }, (error) => { if (!isClosed(error)) ctx.fail(error); });
+    const key = JSON.stringify([fork, ctx.infos()]);
+    // What is typed into the file's name stays while nothing changes.
+    if (key === shown) return;
+    shown = key;
+    if (fork < 1 || !info) fill(el, findings(ctx));
+    else fill(el, outcomeHead(ctx, info), runsTable(ctx, fork), outcomeButtons(ctx, fork, info));
   }
-  ctx.watch(['traces', 'shown', 'local.versions'], paint);
-  queueMicrotask(paint);
+  ctx.watch(['traces', 'shown'], paint);
+  paint();
   return el;
 }
 
@@ -55,35 +48,29 @@ function makeOutcome(ctx) {
 function outcomeHead(ctx, info) {
   const at = info.divergence;
   return h('div', { class: 'wb-outcome-head' },
-    h('h2', null, `recorded → ${info.name}`), chip(info.headline || info.status, info.tone),
+    h('h2', null, `${info.parent ? ctx.infos()[info.parent]?.name : 'recorded'} → ${info.name}`), chip(info.headline || info.status, info.tone),
     at ? h('span', { class: 'wb-muted' }, 'first divergence: ', at.turn
       ? button(`turn ${at.turn}`, () => ctx.go(at.turn ?? 1), { class: 'wb-btn wb-quiet' }) : '', ` ${at.text}`)
       : h('span', { class: 'wb-muted' }, 'no divergence'));
 }
 
-/** What is known of a trace before the comparison comes. @param {TraceInfo} info @param {number} index @returns {CompareLine} */
-function lineOf(info, index) {
-  return {
-    name: index === 0 ? 'recorded' : info.name, outcome: info.headline || info.status, tone: info.tone,
-    turns: info.n_turns, tools: info.tools_called, cost: info.cost, time: info.duration_s,
-  };
-}
-
-/** @param {Ctx} ctx @param {CompareLine[]} all */
-function linesTable(ctx, all) {
+/** All runs, one a line: which one ended how, after how much. @param {Ctx} ctx @param {number} fork */
+function runsTable(ctx, fork) {
   const names = ['run', 'outcome', 'turns', 'tool calls', 'cost', 'time'];
-  return h('table', { class: 'wb-table' }, h('thead', null, h('tr', null, names.map((name) => h('th', { scope: 'col' }, name)))),
-    h('tbody', null, all.map((line) => h('tr', null,
-      h('th', { scope: 'row' }, line.name), h('td', { class: `wb-${line.tone}-text` }, line.outcome),
-      h('td', null, line.turns), h('td', { class: 'wb-mono' }, toolsText(line.tools)), h('td', null, line.cost),
-      h('td', null, typeof line.time === 'number' ? duration(line.time) : line.time)))));
+  return h('table', { class: 'wb-table' },
+    h('thead', null, h('tr', null, names.map((name) => h('th', { scope: 'col' }, name)))),
+    h('tbody', null, ctx.infos().map((info, trace) => h('tr', { class: trace === fork ? 'wb-tr-on' : null },
+      h('th', { scope: 'row' }, button(trace ? info.name : 'recorded', () => ctx.show(trace), { class: 'wb-btn wb-quiet' })),
+      h('td', { class: `wb-${info.tone}-text` }, info.headline || info.status),
+      h('td', null, info.n_turns), h('td', { class: 'wb-mono wb-tools-cell', title: toolsText(info.tools_called) }, toolsText(info.tools_called)),
+      h('td', null, info.cost), h('td', null, duration(info.duration_s))))));
 }
 
 /** @param {unknown} tools */
 function toolsText(tools) {
   if (tools === null || tools === undefined) return '';
   if (typeof tools !== 'object' || Array.isArray(tools)) return inline(tools);
-  return Object.entries(tools).map(([name, n]) => `${name} ${n}×`).join(', ') || 'none';
+  return Object.entries(tools).sort(([, a], [, b]) => b - a).map(([name, n]) => `${name} ${n}×`).join(', ') || 'none';
 }
 
 /** @param {Ctx} ctx @param {number} fork @param {TraceInfo} info */

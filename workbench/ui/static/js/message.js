@@ -9,7 +9,7 @@ import { copyText, tableOf, textBlock, wordDiff } from './values.js';
 
 const CHANGES = new Map([
   ['changed', ['changed', 'warn']], ['dropped', ['dropped', 'bad']],
-  ['truncated', ['truncated', 'warn']], ['injected', ['new', 'ok']],
+  ['truncated', ['truncated', 'warn']], ['injected', ['injected', 'warn']], ['new', ['new', 'plain']],
 ]);
 
 /** @param {Ctx} ctx @param {Message} message */
@@ -81,4 +81,10 @@ export function jsonBox(title, value) {
     h('header', null, h('b', null, title), h('span', { class: 'wb-grow' }),
       copyButton(() => JSON.stringify(value, null, 2), title)),
     tableOf(value));
+}
+
+/** What tells messages of one turn apart: a dropped one is counted as it was in the turn before.
+ * @param {Message} message */
+export function messageKey(message) {
+  return `${message.change === 'dropped' ? 'old ' : ''}${message.n}`;
 }

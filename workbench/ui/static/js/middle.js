@@ -75,7 +75,7 @@ function contentOf(ctx) {
     };
   }
   const load = tab === 'context'
-    ? async () => contextView(ctx, await ctx.client.ask({ do: 'turn', trace, n, all: true }))
+    ? async () => contextView(ctx, await ctx.client.ask({ do: 'turn', trace, n, all: true }), await ctx.source.turn(trace, n))
     : async () => rawView(ctx, await ctx.client.ask({ do: 'raw', trace, n }));
   return { key, now: () => null, load };
 }
@@ -83,11 +83,12 @@ function contentOf(ctx) {
 /** @param {Ctx} ctx @param {string} key @returns {Content} */
 function comparison(ctx, key) {
   const b = ctx.shown() || ctx.infos().length - 1;
+  const a = ctx.infos()[b]?.parent ?? 0;
   if (b < 1) return { key, now: () => [h('p', { class: 'wb-none' }, 'There is no fork to compare with yet.')], load: async () => [] };
   return {
     key,
     now: () => null,
-    load: async () => compareView(ctx, await ctx.client.ask({ do: 'compare', a: 0, b }), 0, b),
+    load: async () => compareView(ctx, await ctx.client.ask({ do: 'compare', a, b }), a, b),
   };
 }
 

@@ -58,7 +58,7 @@ function editLine(ctx, edit) {
   const turn = edit.turn;
   const tone = edit.kind === 'fault' ? 'warn' : 'edit';
   return h('li', null, chip(edit.kind.replaceAll('_', ' '), tone),
-    turn ? button(`turn ${turn}`, () => ctx.show(0, turn), { class: 'wb-btn wb-quiet' }) : null,
+    turn ? button(`turn ${turn}`, () => ctx.go(turn), { class: 'wb-btn wb-quiet' }) : null,
     h('span', { class: 'wb-edit-line', title: edit.text }, edit.text));
 }
 

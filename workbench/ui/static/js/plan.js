@@ -9,13 +9,14 @@ import { plural } from './text.js';
 
 const BUSY = new Set(['running', 'asking', 'cancelling']);
 const AFTER = [['deny', 'deny'], ['ask', 'ask me'], ['allow', 'allow']];
-const BEFORE = [['replay', 'serve their results'], ['verify', 'run again and compare']];
+const BEFORE = [['replay', 'serve their results'], ['verify', 'run again and compare'], ['live', 'run live']];
 
 /** @param {Ctx} ctx */
 export function makePlan(ctx) {
   const box = h('div', { class: 'wb-plan', role: 'status' });
-  const after = choice(ctx, 'after', 'tools that write', AFTER, 'ask');
-  const before = choice(ctx, 'before', 'tools before the cut', BEFORE, 'replay');
+  const guards = ctx.model.get('guards') ?? {};
+  const after = choice(ctx, 'after', 'tools that write', AFTER, guards.tools_after ?? 'ask');
+  const before = choice(ctx, 'before', 'tools before the cut', BEFORE, guards.tools_before ?? 'replay');
   const ripple = h('input', { type: 'checkbox', id: ctx.id('ripple') });
   const go = button('Run from here', () => void run(), { class: 'wb-btn wb-primary', title: 'run from here (Ctrl or ⌘ + Enter)' });
   const why = h('p', { class: 'wb-hint' });
@@ -33,7 +34,7 @@ export function makePlan(ctx) {
   async function load() {
     const n = ctx.selected();
     const mine = (asked += 1);
-    if (n === 0 || ctx.shown() !== 0 || ctx.signal.aborted) return;
+    if (n === 0 || ctx.signal.aborted) return;
     try {
       const plan = await ctx.client.ask({ do: 'plan', n, ...options() });
       if (mine === asked) fill(box, planText(plan, n));
@@ -46,7 +47,7 @@ export function makePlan(ctx) {
     /** @type {Partial<Can>} */
     const can = ctx.model.get('can') ?? {};
     const busy = BUSY.has(ctx.model.get('run')?.state);
-    const here = ctx.shown() === 0 && ctx.selected() > 0;
+    const here = ctx.selected() > 0;
     go.disabled = busy || !here || !can.agent || can.run === false;
     why.hidden = can.agent === true;
     box.hidden = !here;
@@ -57,6 +58,7 @@ export function makePlan(ctx) {
     if (go.disabled) return;
     go.disabled = true;
     try {
+      if (!(await ctx.apply())) return paint();
       await ctx.client.ask({ do: 'run', n: ctx.selected(), ...options(), repeat: 1 });
     } catch (error) {
       ctx.fail(error);

@@ -30,14 +30,15 @@ function makeChange(ctx) {
   const picks = CHANGES.map(([kind, text]) => button(text ?? '', () => ctx.change({ change: kind ?? 'reply' }), { class: 'wb-btn wb-pick' }));
   const place = h('div', { class: 'wb-change' });
   const notes = h('div', { class: 'wb-notes', 'aria-live': 'polite' });
-  const apply = button('Apply the change', () => void send(), { class: 'wb-btn wb-apply' });
+  const apply = button('Apply', () => void send(), { class: 'wb-btn wb-apply' });
   /** @type {EditForm | null} */
   let form = null;
   let shown = '';
+  let touched = false;
 
   function paint() {
     const n = ctx.selected();
-    say(title, ctx.shown() === 0 ? `Change turn ${n}` : 'Change');
+    say(title, n ? `Change turn ${n}` : 'Change');
     CHANGES.forEach(([kind], index) => picks[index]?.setAttribute('aria-pressed', String(kind === ctx.local.change)));
     const key = `${ctx.shown()}/${n}/${ctx.local.change}/${ctx.local.versions}`;
     if (key === shown) return;
@@ -45,17 +46,19 @@ function makeChange(ctx) {
     form = null;
     apply.hidden = true;
     fill(notes);
-    if (n === 0 || ctx.shown() !== 0) return fill(place, n === 0 ? nothing() : elsewhere(ctx));
-    const now = ctx.source.turnNow(0, n);
+    if (n === 0) return fill(place, nothing());
+    const trace = ctx.shown();
+    const now = ctx.source.turnNow(trace, n);
     if (now) return build(now);
-    ctx.source.turn(0, n).then((turn) => { if (shown === key) build(turn); }, (error) => {
+    ctx.source.turn(trace, n).then((turn) => { if (shown === key) build(turn); }, (error) => {
       if (shown === key && !isClosed(error)) fill(place, h('p', { class: 'wb-line wb-line-bad' }, String(error.message)));
     });
   }
 
   /** @param {Turn} turn */
   function build(turn) {
-    form = makeEditForm(ctx, turn, check);
+    touched = false;
+    form = makeEditForm(ctx, turn, () => { touched = true; check(); });
     fill(place, form.el);
     check();
   }
@@ -66,24 +69,35 @@ function makeChange(ctx) {
     apply.hidden = false;
     apply.disabled = !edit || problems.length > 0;
     apply.title = problems.join('\n') || (edit ? '' : 'nothing is changed yet');
-    if (notes.firstChild) fill(notes);
+    fill(notes, touched && !apply.disabled && h('p', { class: 'wb-hint' }, 'Not applied yet. “Run from here” applies it first.'));
   }
 
+  /** Send what was typed before a run, if anything was. */
+  const sendTouched = async () => !touched || send();
+
+  /** Send the change, if there is one. @returns {Promise<boolean>} whether nothing is left to mend */
   async function send() {
     const reading = form?.read();
-    if (!reading?.edit || reading.problems.length) return;
+    if (reading?.problems.length) fill(notes, lines('bad', reading.problems));
+    if (!reading?.edit || apply.disabled) return !reading?.problems.length;
+    apply.disabled = true;
     try {
       const answer = await ctx.client.ask({ do: 'edit', edit: reading.edit });
       fill(notes, lines('bad', answer?.problems), lines('warn', answer?.warnings));
-      if (!answer?.problems?.length) apply.disabled = true;
+      return !answer?.problems?.length;
     } catch (error) {
-      if (!isClosed(error)) fill(notes, lines('bad', [/** @type {Error} */ (error).message]));
+      apply.disabled = false;
+      if (isClosed(error)) return false;
+      const { message } = /** @type {Error} */ (error);
+      ctx.change({ inline: message });
+      fill(notes, lines('bad', [message]));
+      return false;
     }
   }
+  ctx.apply = sendTouched;
 
   /** @param {string} kind */
   function open(kind) {
-    if (ctx.shown() !== 0) ctx.show(0);
     ctx.change({ change: kind });
     setTimeout(() => {
       const field = place.querySelector('select, input, textarea');
@@ -117,10 +131,4 @@ export function lines(tone, texts) {
 
 function nothing() {
   return h('p', { class: 'wb-none' }, 'There is no turn to change.');
-}
-
-/** @param {Ctx} ctx */
-function elsewhere(ctx) {
-  return h('div', null, h('p', { class: 'wb-none' }, 'This is a fork. Changes start from the recorded run.'),
-    button('Go to the recorded run', () => ctx.show(0), { class: 'wb-btn' }));
 }

@@ -1,6 +1,6 @@
 /** The colours of the theme in use, for what is drawn on a canvas, and when they change. */
 
-const NAMES = ['blue', 'bad', 'warn', 'ok', 'edit', 'live', 'fg', 'fg2', 'line', 'bg', 'bg2', 'bg3'];
+const NAMES = ['blue', 'bad', 'warn', 'ok', 'edit', 'live', 'fg', 'fg2', 'edge', 'bg', 'bg2', 'bg3'];
 
 /** @param {HTMLElement} root @returns {{ [name: string]: string }} */
 export function coloursOf(root) {
@@ -19,8 +19,8 @@ export function coloursOf(root) {
   probe.remove();
   return {
     ...out,
-    recorded: out.blue ?? '', 'recorded-bg': out['blue-bg'] ?? '', 'recorded-text': out.blue ?? '',
-    tool: out.fg2 ?? '', 'tool-bg': out.bg3 ?? '', 'tool-text': out.fg ?? '',
+    recorded: out.edge ?? '', 'recorded-bg': out.bg ?? '', 'recorded-text': out.fg2 ?? '',
+    tool: out.edge ?? '', 'tool-bg': out.bg3 ?? '', 'tool-text': out.fg ?? '',
     fault: out.warn ?? '', 'fault-bg': out['warn-bg'] ?? '', 'fault-text': out.warn ?? '',
   };
 }

@@ -145,10 +145,10 @@ function put(node, block, width, span, least) {
 
 /** @param {Ctx} ctx @param {Lane} lane @param {TraceInfo} info */
 function laneNote(ctx, lane, info) {
-  const turns = lane.trace === 0 ? [] : info.edited_turns ?? [];
-  const pending = lane.trace === 0 ? (ctx.model.get('edits') ?? []).length : 0;
+  const turns = info.edited_turns ?? [];
+  const pending = lane.trace === ctx.shown() ? (ctx.model.get('edits') ?? []).length : 0;
   if (turns.length) return h('span', { class: 'wb-edit-text' }, ` ✎ ${turns.slice(0, 3).join(', ')}`);
-  return pending ? h('span', { class: 'wb-edit-text' }, ` ✎ ${pending} pending`) : null;
+  return pending ? h('span', { class: 'wb-edit-text', title: 'changes not run yet' }, ` ✎ ${pending}`) : null;
 }
 
 /** @param {TraceInfo} info */

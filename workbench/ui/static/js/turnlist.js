@@ -5,7 +5,6 @@ import { duration, plural } from './text.js';
 import { makeVirtualList } from './virtual.js';
 
 /** @import { Ctx } from './context.js' */
-/** @import { Row } from './types.js' */
 
 export const ROW_HEIGHT = 46;
 
@@ -82,16 +81,10 @@ function paintRow(ctx, node, n) {
   }
   fill(node,
     h('span', { class: 'wb-n' }, n),
-    h('span', { class: 'wb-row-main' },
-      h('span', { class: 'wb-row-head' }, h('span', { class: 'wb-row-name' }, row.label),
-        marksOf(row).map((mark) => chip(mark, MARKS.get(mark) ?? 'plain'))),
-      h('small', null, row.summary)),
-    h('span', { class: 'wb-d' }, row.open ? 'open' : duration(row.duration_s)));
+    h('span', { class: 'wb-row-head' }, h('span', { class: 'wb-row-name' }, row.label),
+      (row.marks ?? []).map((mark) => chip(mark, MARKS.get(mark) ?? 'plain'))),
+    h('span', { class: 'wb-d' }, row.open ? 'open' : duration(row.duration_s)),
+    h('small', null, row.summary));
   node.removeAttribute('aria-label');
   node.title = row.step ? `step ${row.step}` : '';
-}
-
-/** @param {Row} row */
-function marksOf(row) {
-  return row.marks ?? [];
 }

@@ -3,7 +3,7 @@
 import { h, chip, copyButton } from './dom.js';
 import { duration, hasLongNumber, plural } from './text.js';
 import { copyText, tableOf, textBlock } from './values.js';
-import { fold, messageBox, sectionHead } from './message.js';
+import { fold, messageBox, messageKey, sectionHead } from './message.js';
 
 /** @import { Ctx } from './context.js' */
 /** @import { Call, Turn } from './types.js' */
@@ -48,8 +48,8 @@ function foldedMessages(ctx, turn, folded) {
   return fold(`${plural(folded, 'message')} unchanged`, () => {
     const place = h('div', null, h('p', { class: 'wb-none' }, 'loading…'));
     ctx.client.ask({ do: 'turn', trace, n: turn.n, all: true }).then((/** @type {Turn} */ whole) => {
-      const known = new Set(turn.saw.messages.map((message) => message.n));
-      const rest = whole.saw.messages.filter((message) => !known.has(message.n));
+      const known = new Set(turn.saw.messages.map(messageKey));
+      const rest = whole.saw.messages.filter((message) => !known.has(messageKey(message)));
       place.replaceChildren(...rest.map((message) => messageBox(ctx, { ...message, change: null })));
     }, (error) => {
       place.replaceChildren(h('p', { class: 'wb-line wb-line-bad' }, String(error.message)));
@@ -122,9 +122,14 @@ function about(turn) {
   const facts = [
     turn.model, turn.finish_reason && `finish: ${turn.finish_reason}`, duration(turn.duration_s), first,
     turn.cost, usageLine(turn.usage), turn.step && `step ${turn.step}`,
-    turn.origin && `origin ${turn.origin}`, turn.reason, turn.started, turn.where,
+    turn.origin && `origin ${turn.origin}`, turn.reason, moment(turn.started), turn.where,
   ].filter(Boolean);
   return h('p', { class: 'wb-about' }, facts.map((fact) => h('span', null, fact)));
+}
+
+/** A time of day without its fraction. @param {string | null} iso */
+function moment(iso) {
+  return iso ? iso.replace('T', ' ').replace(/\.\d+/, '').replace('+00:00', ' UTC') : '';
 }
 
 /** @param {Turn['usage']} usage */

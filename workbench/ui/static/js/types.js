@@ -12,7 +12,7 @@
  *   saved: boolean, findings: { turn: number | null, severity: string, text: string }[],
  *   cut: number | null, edited_turns: number[],
  *   divergence: { turn: number | null, text: string } | null, output: unknown,
- *   tools_called: unknown, spent: string,
+ *   tools_called: unknown, spent: string, parent?: number | null,
  * }} TraceInfo
  *
  * @typedef {{ index: number, kind: string, turn: number | null, text: string }} EditInfo

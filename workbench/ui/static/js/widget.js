@@ -24,7 +24,7 @@ function render({ model, el }) {
   root.append(
     makeBanners(ctx), makeHeader(ctx), makeTimeline(ctx),
     h('div', { class: 'wb-scroll' },
-      h('div', { class: 'wb-main' }, makeTurnList(ctx), makeMiddle(ctx), makeSide(ctx)), makeFoot(ctx)),
+      h('div', { class: 'wb-main' }, makeTurnList(ctx), makeMiddle(ctx)), makeSide(ctx), makeFoot(ctx)),
     makeHelp(ctx));
   listenToKeys(ctx);
   // A click on plain ground gives the keys to the page, not to the notebook.
