@@ -22,12 +22,12 @@ if TYPE_CHECKING:
         WorkbenchError,
     )
     from workbench.providers.local import local_model
-    from workbench.seam.current import idempotency_key, step
-    from workbench.seam.pins import new_id, now, random, sleep, write_event
-    from workbench.seam.run import arecord, areplay, record, replay
-    from workbench.seam.forks import afork, fork, plan
     from workbench.seam.contexts import forking, recording, replaying
+    from workbench.seam.current import idempotency_key, step
+    from workbench.seam.forks import afork, fork, plan
+    from workbench.seam.pins import new_id, now, random, sleep, write_event
     from workbench.seam.result import CallReport, Plan, RunResult
+    from workbench.seam.run import arecord, areplay, record, replay
     from workbench.seam.tool import Tool, tool
     from workbench.trace.edits import Edits
     from workbench.trace.places import Place, entry, parse_place, turn

@@ -178,7 +178,7 @@ class LocalModelError(WorkbenchError):
     """The offline model's server did not start, or died; the text ends with its log."""
 
 
-class StopRun(BaseException):  # noqa: N818 - it stops a run; it is not an error of the agent
+class StopRun(BaseException):
     """Ends a run at the next seam. A BaseException, so that no ``except Exception`` eats it."""
 
 

@@ -19,7 +19,7 @@ def read(question: str, *, stream: bool) -> str:
 def test_streams_and_plain_calls_replay_each_other(
     world: World,
     recorded_as: bool,
-    replayed_as: bool,  # noqa: FBT001
+    replayed_as: bool,
 ) -> None:
     """How an answer travels does not count: a streamed recording answers a plain call."""
     world.answer = lambda _: {"content": "one two three", "finish_reason": "stop"}

@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from workbench.errors import UsageError
 from workbench.trace.entries import AgentInfo
@@ -48,7 +48,7 @@ class Script:
     @property
     def info(self) -> AgentInfo:
         """How a trace names it."""
-        kind = "module" if self.module else "script"
+        kind: Literal["module", "script"] = "module" if self.module else "script"
         return AgentInfo(kind=kind, target=self.target, argv=list(self.argv))
 
     def __call__(self) -> str:

@@ -78,7 +78,6 @@ class Served:
     response: Any = MISSING
     chunks: list[Any] | None = None
     error: ErrorInfo | None = None
-    ended: Ended | None = None
 
 
 @dataclass(slots=True)

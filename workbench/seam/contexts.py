@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import StopRun, UsageError
@@ -68,7 +68,12 @@ class OpenRun:
             raise AttributeError(name)
         return getattr(self.result, name)
 
-    def _end(self, ending: Ending) -> RunResult:
+    def active(self) -> AbstractContextManager[None]:
+        """The block in which calls belong to this session."""
+        return self._run.active()
+
+    def end(self, ending: Ending) -> RunResult:
+        """End the trace; called when the block is left."""
         self._result = self._run.close(ending)
         return self._result
 
@@ -84,7 +89,9 @@ def recording(
     ignore: Ignore | None = None,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
-    """Record all that the block exchanges with the world, not one line of the agent changed::
+    """Record all that the block exchanges with the world, not one line of the agent changed.
+
+    For example::
 
         with workbench.recording("runs/refund.trace.jsonl") as run:
             answer("Order 101 arrived broken")
@@ -166,12 +173,12 @@ def forking(
 def _open(run: OpenRun) -> Iterator[OpenRun]:
     ending = Ending()
     try:
-        with run._run.active():
+        with run.active():
             yield run
     except BaseException as error:
         ending.error = error
         stopped = isinstance(error, StopRun) or not isinstance(error, Exception)
         ending.status = "cancelled" if stopped else "failed"
-        run._end(ending)
+        run.end(ending)
         raise
-    run._end(ending)
+    run.end(ending)

@@ -11,7 +11,7 @@ import sys
 import threading
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import PrivateAttr
 
@@ -89,7 +89,7 @@ class Step(Place):
 
     _tokens: list[Token[str]] = PrivateAttr(default_factory=list)
 
-    def __enter__(self) -> Step:
+    def __enter__(self) -> Self:
         outer = _STEP.get()
         path = f"{outer}/{self.value}" if outer else str(self.value)
         self._tokens.append(_STEP.set(path))
@@ -110,7 +110,7 @@ def step(name: str) -> Step:
     Steps nest: inside ``plan``, ``step("draft")`` has the path ``plan/draft``. The name flows
     into tasks and into threads that copy the context.
     """
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name:  # type: ignore[redundant-expr]
         raise UsageError(f"step({name!r}): a step is named by a string that is not empty")
     return Step(kind="step", value=name)
 
@@ -120,7 +120,7 @@ def call_site() -> str | None:
 
     The innermost frame that is neither ours nor of an installed package nor of Python's own.
     """
-    frame: Any = sys._getframe(1)
+    frame: Any = sys._getframe(1)  # noqa: SLF001 - the documented way costs ten times as much
     while frame is not None:
         name = frame.f_code.co_filename
         if not _foreign(name):

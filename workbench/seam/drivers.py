@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import RunCancelled, StopRun
 from workbench.seam.calls import (
+    MISSING,
     Call,
     CallReport,
     Fail,
@@ -128,6 +130,8 @@ class Seam:
         self.expected = 0
         self.over = False
         self._reported = 0
+        self._streams: dict[str, Tap] = {}
+        self._let_go: deque[Tap] = deque()
         self.controller.when_cancelled(self._cancel)
 
     def _cancel(self) -> None:
@@ -136,15 +140,28 @@ class Seam:
 
     def begin(self, call: Call) -> Serve | Perform | Fail | Hold:
         """Ask the session, under the lock."""
+        self._end_let_go()
         with self.lock:
             return self.session.begin(call)
 
     def tap(self, ticket: Ticket, hooks: Hooks) -> Tap:
         """What a stream reports to."""
-        return Tap(self, ticket, hooks)
+        tap = self._streams[ticket.id] = Tap(self, ticket, hooks)
+        return tap
+
+    def end_streams(self) -> None:
+        """Note the streams that nobody reads on as stopped: the session ends."""
+        self._end_let_go()
+        for tap in list(self._streams.values()):
+            tap.end("stopped")
+
+    def _end_let_go(self) -> None:
+        while self._let_go:
+            self._let_go.popleft().end("stopped")
 
     def finish(self, ticket: Ticket, outcome: Outcome) -> None:
         """Tell the session how a call ended; raises what the session makes of it."""
+        self._streams.pop(ticket.id, None)
         with self.lock:
             error = self.session.finish(ticket, outcome)
         self.report()
@@ -178,14 +195,19 @@ class Tap:
         self._seam = seam
         self._ticket = ticket
         self._hooks = hooks
+        self.known = Outcome()
+        """What an adapter knows of the outcome before the end: status and headers, provider,
+        model. It is part of the result however the stream ends."""
 
     def chunk(self, data: Any) -> None:
-        """Note a chunk that is about to be delivered.
+        """Note a chunk that is about to be delivered. After the end there is nothing to note.
 
         Raises:
             StopRun: the run was stopped.
             Exception: a fault breaks the stream off here: the SDK's own exception.
         """
+        if self._ticket.closed:
+            return
         with self._seam.lock:
             verdict = self._seam.session.chunk(self._ticket, data)
         if verdict is None:
@@ -199,9 +221,23 @@ class Tap:
 
     def end(self, ended: Ended, error: BaseException | None = None) -> None:
         """Note how the stream ended; further calls are ignored."""
+        if self._ticket.closed:
+            return
         outcome = self._hooks.failure(error) if error is not None else Outcome()
         outcome.ended = ended
+        if outcome.response is MISSING:
+            outcome.response = self.known.response
+        outcome.provider = outcome.provider or self.known.provider
+        outcome.model = outcome.model or self.known.model
         self._seam.finish(self._ticket, outcome)
+
+    def let_go(self) -> None:
+        """Note that the reader closed the stream, or forgot it, before its end.
+
+        This may come from the garbage collector, in the middle of anything: it takes no lock and
+        writes nothing. The session notes it before its next call, or at its end.
+        """
+        self._seam._let_go.append(self)
 
 
 def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:

@@ -72,5 +72,5 @@ def _encodable(value: Any) -> Any:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as broken:
+    except Exception as broken:  # noqa: BLE001 - an agent's own code, which may do anything
         return f"(its text cannot be made: {type(broken).__name__})"

@@ -144,7 +144,7 @@ def _text(miss: Miss, call: Call, same: list[Entry], parent: Trace | None) -> st
     if same:
         lines += _used_up(call, same)
     elif miss.candidates:
-        lines += list(_nearest_lines(miss.candidates[0], call))
+        lines += list(_nearest_lines(miss.candidates[0]))
         lines += [_other_line(each) for each in miss.candidates[1:]]
     else:
         what = f"tool '{call.name}'" if call.kind == "tool" else "a model"
@@ -181,7 +181,7 @@ def _used_up(call: Call, same: list[Entry]) -> list[str]:
     ]
 
 
-def _nearest_lines(nearest: Candidate, call: Call) -> Iterator[str]:
+def _nearest_lines(nearest: Candidate) -> Iterator[str]:
     if not nearest.differs:
         yield f"  nearest   {_called(nearest)}, which differs only in how it is written"
     for difference in nearest.differs[:3]:

@@ -165,7 +165,7 @@ def _options(
     edits: Edits | Iterable[Edit] | None,
     faults: Iterable[Fault],
     live_from: Place | Callable[[Entry], bool] | None,
-    force_live: Sequence[Place],
+    force_live: Sequence[Place] | Place,
     on_miss: OnMiss | None,
     tools_before: ToolsBefore,
     tools_after: ToolsAfter,

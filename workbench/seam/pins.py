@@ -133,7 +133,9 @@ def write_event(type: str, data: Any = None) -> None:  # noqa: A002 - the format
         optional = {"step": current_step(), "enclosing": ENCLOSING.get()}
         fields = {name: value for name, value in optional.items() if value}
         journal.append(
-            EventLine(id=journal.new_id(), at=utc_now(), type=type, **fields, data=value)
+            EventLine(
+                line="event", id=journal.new_id(), at=utc_now(), type=type, data=value, **fields
+            )
         )
 
 
@@ -202,7 +204,7 @@ def _unrecorded(seam: Seam, name: str, site: str, nth: int) -> DriftError:
 
 def _site() -> str:
     """The agent's function that reads, as ``module:function``."""
-    frame = sys._getframe(3)
+    frame = sys._getframe(3)  # noqa: SLF001 - as in current.call_site
     while frame.f_code.co_name in _INLINED and frame.f_back is not None:
         frame = frame.f_back
     code = frame.f_code

@@ -94,14 +94,14 @@ class RunResult:
         """US dollars that live calls cost; None when a price is not known."""
         from workbench.trace.prices import spent_and_saved
 
-        return spent_and_saved(self.trace)[0]
+        return spent_and_saved(self.trace)[0].exact
 
     @property
     def saved(self) -> Decimal | None:
         """US dollars that replayed calls did not cost again; None when a price is not known."""
         from workbench.trace.prices import spent_and_saved
 
-        return spent_and_saved(self.trace)[1]
+        return spent_and_saved(self.trace)[1].exact
 
     @property
     def live_calls(self) -> int:

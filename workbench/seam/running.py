@@ -73,6 +73,7 @@ class Run:
             SEAM.reset(seam)
             LAST_MODEL.reset(last)
             closed(self.seam)
+            self.seam.end_streams()
             self.seam.over = True
 
     def close(self, ending: Ending) -> RunResult:
@@ -249,7 +250,7 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> None:
 @contextlib.contextmanager
 def _world(setup: Callable[[], Any] | None) -> Iterator[None]:
     """A fresh world for the run; a context manager is left again at its end."""
-    made = setup() if setup is not None else None
+    made: Any = setup() if setup is not None else None
     if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
         with made:
             yield

@@ -37,7 +37,7 @@ def serve_entry(call: Call, entry: Entry) -> Served:
     broken = error is not None or entry.ended in ("cut", "stopped", "cancelled")
     if call.stream:
         if chunks or entry.ended is not None:
-            return Served(_envelope(entry), chunks, _stream_error(entry), entry.ended)
+            return Served(_envelope(entry), chunks, _stream_error(entry))
         if error is not None:
             return Served(error=error)
         return _as_stream(call, entry.response)
@@ -108,12 +108,13 @@ def fault_error(fault: Fault) -> ErrorInfo:
 
 def _as_stream(call: Call, response: Any) -> Served:
     shape = view(str(call.api))
+    whole: dict[str, Any] = response if isinstance(response, dict) else {}
+    head = {key: value for key, value in whole.items() if key != "body"}
     chunks = shape.split(
-        response.get("body") if isinstance(response, dict) else None,
+        whole.get("body"),
         include_usage=shape.wants_usage(_body(call.request)),
     )
-    head = {key: value for key, value in (response or {}).items() if key != "body"}
-    return Served(head, list(chunks), None, "complete")
+    return Served(head, list(chunks))
 
 
 def _stream_error(entry: Entry) -> ErrorInfo | None:

@@ -7,7 +7,7 @@ import inspect
 import typing
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
-from pydantic import TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 from workbench.errors import TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
@@ -56,11 +56,11 @@ class Tool(Generic[P, R]):
                 "return a list"
             )
         functools.update_wrapper(self, function)
-        self._function = function
-        self._key = idempotency_key
-        self._plain = plain
+        self.function = function
+        self.key_of = idempotency_key
+        self.plain = plain
         self._bound: tuple[Any, ...] = ()
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self.effect = effect
         self._async = inspect.iscoroutinefunction(function)
         if self._async:
@@ -72,7 +72,7 @@ class Tool(Generic[P, R]):
         """Call the function, through the session if one is open here."""
         seam = current_seam()
         if seam is None:
-            return self._function(*self._bound, *args, **kwargs)
+            return self.function(*self._bound, *args, **kwargs)
         hooks = _ToolHooks(self, (*self._bound, *args), kwargs)
         call = Call(
             kind="tool",
@@ -91,7 +91,7 @@ class Tool(Generic[P, R]):
             return self
         bound = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
-        bound._bound = (instance,)
+        bound.__dict__["_bound"] = (instance,)
         return bound
 
     def __repr__(self) -> str:
@@ -100,19 +100,20 @@ class Tool(Generic[P, R]):
     @property
     def description(self) -> str:
         """The first paragraph of the function's docstring."""
-        return (inspect.getdoc(self._function) or "").split("\n\n")[0]
+        return (inspect.getdoc(self.function) or "").split("\n\n")[0]
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, from the annotations; no ``self``."""
         fields: dict[str, Any] = {}
-        hints = self._hints
-        for name, parameter in self._parameters.items():
+        hints = self.hints
+        for name, parameter in self.parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[name] = (hints.get(name, Any), default)
-        schema = create_model(self.name, **fields).model_json_schema()
+        model: type[BaseModel] = create_model(self.name, **fields)
+        schema: dict[str, Any] = model.model_json_schema()
         schema.pop("title", None)
         for each in schema.get("properties", {}).values():
             each.pop("title", None)
@@ -130,9 +131,10 @@ class Tool(Generic[P, R]):
         return {"type": "function", "function": function}
 
     @functools.cached_property
-    def _hints(self) -> dict[str, Any]:
+    def hints(self) -> dict[str, Any]:
+        """The function's annotations, by name."""
         try:
-            return typing.get_type_hints(self._function)
+            return typing.get_type_hints(self.function)
         except NameError as error:
             raise UsageError(
                 f"tool {self.name}: its annotations name something that is not defined ({error}); "
@@ -140,8 +142,9 @@ class Tool(Generic[P, R]):
             ) from error
 
     @functools.cached_property
-    def _parameters(self) -> dict[str, inspect.Parameter]:
-        parameters = dict(inspect.signature(self._function).parameters)
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The function's parameters, by name, without ``self``."""
+        parameters = dict(inspect.signature(self.function).parameters)
         first = next(iter(parameters), None)
         if self._bound or first in ("self", "cls"):
             parameters.pop(str(first), None)
@@ -155,26 +158,26 @@ class _ToolHooks:
         self._tool = tool
         self._args = args
         self._kwargs = kwargs
-        bound = inspect.signature(tool._function).bind(*args, **kwargs)
+        bound = inspect.signature(tool.function).bind(*args, **kwargs)
         bound.apply_defaults()
-        arguments = {k: v for k, v in bound.arguments.items() if k in tool._parameters}
+        arguments = {k: v for k, v in bound.arguments.items() if k in tool.parameters}
         self.request: dict[str, Any] = {
             "name": tool.name,
             "arguments": encode(arguments, plain=True),
         }
-        self.key = tool._key(**arguments) if tool._key is not None else None
+        self.key = tool.key_of(**arguments) if tool.key_of is not None else None
         if self.key is not None:
             self.request["key"] = self.key
 
-    def perform(self, request: Any) -> Any:
-        return self._tool._function(*self._args, **self._kwargs)
+    def perform(self, request: Any) -> Any:  # noqa: ARG002 - the function has its own arguments
+        return self._tool.function(*self._args, **self._kwargs)
 
     def outcome(self, result: Any) -> Outcome:
         try:
             return Outcome(response=encode(result))
         except UnencodableError:
             # Data will do where the annotation can make the type again, or the user said so.
-            if self._annotation is None and not self._tool._plain:
+            if self._annotation is None and not self._tool.plain:
                 raise
             return Outcome(response=encode(result, plain=True))
 
@@ -200,15 +203,15 @@ class _ToolHooks:
             # The annotation is not what the function returns; the recorded value is exact.
             return decode(response)
 
-    def is_stream(self, result: Any) -> bool:
+    def is_stream(self, result: Any) -> bool:  # noqa: ARG002 - a tool's never is
         return False
 
-    def tee(self, result: Any, tap: Tap) -> Any:
+    def tee(self, result: Any, tap: Tap) -> Any:  # noqa: ARG002 - never called
         return result
 
     @property
     def _annotation(self) -> Any:
-        annotation = self._tool._hints.get("return")
+        annotation = self._tool.hints.get("return")
         if annotation is None or annotation is Any or annotation is type(None):
             return None
         return annotation
@@ -270,9 +273,9 @@ def check_arguments(of: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, 
         pydantic.ValidationError: one is missing, unknown, or of another type.
     """
     fields: dict[str, Any] = {
-        name: (of._hints.get(name, Any), ... if p.default is p.empty else p.default)
-        for name, p in of._parameters.items()
+        name: (of.hints.get(name, Any), ... if p.default is p.empty else p.default)
+        for name, p in of.parameters.items()
     }
-    model = create_model(of.name, __config__={"extra": "forbid"}, **fields)
-    checked = TypeAdapter(model).validate_python(arguments)
+    model: type[BaseModel] = create_model(of.name, __config__=ConfigDict(extra="forbid"), **fields)
+    checked = model.model_validate(arguments)
     return {name: getattr(checked, name) for name in fields}

@@ -98,6 +98,7 @@ class HttpError(BaseFault):
 
     @property
     def label(self) -> str:
+        """Such as ``HTTP 429``."""
         return f"HTTP {self.status_code}"
 
 
@@ -131,6 +132,7 @@ class StreamTruncate(BaseFault):
 
     @property
     def label(self) -> str:
+        """Such as ``stream cut after 3``."""
         return f"stream cut after {self.after_chunks}"
 
 
