@@ -14,22 +14,28 @@ class Ids:
 
     def __init__(self) -> None:
         self._numbered: dict[bytes, array[int]] = {}
-        self._other: dict[bytes, int] = {}
+        self.other: dict[bytes, int] = {}
+        """The ids of another form, or with numbers far from the others."""
 
-    def add_numbered(self, writer: bytes, number: int, entry: int) -> bool:
-        """Add ``writer-number``; False when it is there already."""
+    def table(self, writer: bytes) -> array[int]:
+        """A writer's entries by number; -1 where there is none (number 0 never is)."""
         table = self._numbered.get(writer)
         if table is None:
             table = self._numbered[writer] = array("i", (-1,))
+        return table
+
+    def add_numbered(self, writer: bytes, number: int, entry: int) -> bool:
+        """Add ``writer-number``; False when it is there already."""
+        table = self.table(writer)
         here = len(table)
         if number == here:
             # It may have been added out of turn, when the gap before it was too wide.
-            if self._other and b"%b-%d" % (writer, number) in self._other:
+            if self.other and b"%b-%d" % (writer, number) in self.other:
                 return False
             table.append(entry)
             return True
         if number < here:
-            if table[number] >= 0 or b"%b-%d" % (writer, number) in self._other:
+            if table[number] >= 0 or b"%b-%d" % (writer, number) in self.other:
                 return False
             table[number] = entry
             return True
@@ -43,18 +49,18 @@ class Ids:
         table = self._numbered.get(writer)
         if table is not None and number < len(table) and table[number] >= 0:
             return table[number]
-        return self._other.get(b"%b-%d" % (writer, number), -1)
+        return self.other.get(b"%b-%d" % (writer, number), -1)
 
     def add(self, name: bytes, entry: int) -> bool:
         """Add any other id; False when it is there already."""
-        if name in self._other:
+        if name in self.other:
             return False
-        self._other[name] = entry
+        self.other[name] = entry
         return True
 
     def find(self, name: bytes) -> int:
         """The entry of any other id, or -1."""
-        return self._other.get(name, -1)
+        return self.other.get(name, -1)
 
     def add_text(self, name: str, entry: int) -> bool:
         """Add an id of any form; False when it is there already."""

@@ -30,6 +30,7 @@ from workbench.trace.saving import (
     check_replaceable,
     exists,
     has_content,
+    make_folder,
     partial_path,
     put_in_place,
     unwritable,
@@ -108,8 +109,8 @@ class Journal:
         if has_content(path):
             check_replaceable(path, replace=replace)
             partial = partial_path(path)
+        make_folder(path)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             appender = FileAppender(partial or path, new=True, fsync=fsync)
             journal = cls(header, appender, writer="1", strict=strict)
             appender.append(_first_line(header))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from workbench.errors import TraceFormatError, UnavailableError
 from workbench.trace.notices import Notices
 from workbench.trace.scan import HEAVY, Index
@@ -81,8 +83,8 @@ class Lines:
                 try:
                     # In a text the mark's quotes would be escaped. In a nested object it could
                     # stand; then the braces do not close, and the line is read whole.
-                    head = loads(data[:cut] + b"}")
-                except TraceFormatError:
+                    head = orjson.loads(data[:cut] + b"}")
+                except orjson.JSONDecodeError:
                     pass
                 else:
                     return head if isinstance(head, dict) else {}

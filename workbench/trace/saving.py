@@ -47,6 +47,18 @@ def exists(path: Path) -> TraceExistsError:
     )
 
 
+def make_folder(path: Path) -> None:
+    """Make the folder that a file is to be in.
+
+    Raises:
+        TraceWriteError: it cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
 def unwritable(path: Path, error: OSError) -> TraceWriteError:
     """The error for a path that cannot be written."""
     return TraceWriteError(f"{path}: cannot be written ({error}); choose another path")
@@ -85,8 +97,8 @@ def save_bytes(path: Path, blocks: Iterable[bytes], *, replace: bool) -> Path:
     if has_content(path):
         check_replaceable(path, replace=replace)
     partial = partial_path(path)
+    make_folder(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         with os.fdopen(fd, "wb") as file:
             if path.suffix == ".gz":

@@ -71,6 +71,10 @@ _ONE_LINE = re.compile(
     rb'(?:([0-9A-Za-z]+)-([1-9][0-9]{0,8})|([^"\\]+))"'
     rb'(?:,"kind":"(model|tool)")?'
 )
+_CALL = re.compile(
+    rb'\{"line":"call","id":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})","kind":"(model|tool)"'
+)
+_RESULT = re.compile(rb'\{"line":"result","of":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})"')
 _CODES = {
     b"event": EVENT,
     b"value": VALUE,
@@ -156,19 +160,49 @@ class _Scan:
 
     def take(self, data: bytes, base: int) -> int:
         """All whole lines of a block; gives where the unfinished one begins."""
-        find, match = data.find, _ONE_LINE.match
-        starts, simple = self.index.starts, self.simple
-        parse_all = self.parse_all
+        find, call, result = data.find, _CALL.match, _RESULT.match
+        index = self.index
+        starts, kinds, calls, results = index.starts, index.kinds, index.calls, index.results
+        table, others = index.ids.table, index.ids.other
+        quick = not self.parse_all and self.samples >= _SAMPLES
         at = 0
         while (end := find(b"\n", at)) >= 0:
             starts.append(base + at)
-            found = None if parse_all else match(data, at)
-            if found is None or data[end - 1] != _BRACE or not simple(found):
-                self.parsed(data[at:end])
-            elif self.samples < _SAMPLES:
-                self.sample(data[at:end])
+            # The two commonest lines, without a call for each: a trace can have millions of them.
+            if quick and data[end - 1] == _BRACE:
+                found = call(data, at)
+                if found:
+                    writer, number, kind = found.groups()
+                    numbers = table(writer)
+                    if len(numbers) == int(number) and not others:
+                        numbers.append(len(calls))
+                        calls.append(len(kinds))
+                        results.append(-1)
+                        kinds.append(MODEL if kind == b"model" else TOOL)
+                        at = end + 1
+                        continue
+                else:
+                    found = result(data, at)
+                    if found:
+                        writer, number = found.groups()
+                        numbers, place = table(writer), int(number)
+                        entry = numbers[place] if place < len(numbers) else -1
+                        if entry >= 0 and results[entry] < 0:
+                            results[entry] = len(kinds)
+                            kinds.append(RESULT)
+                            at = end + 1
+                            continue
+            self.line(data[at:end])
             at = end + 1
         return at
+
+    def line(self, data: bytes) -> None:
+        """One line of any kind."""
+        found = None if self.parse_all else _ONE_LINE.match(data)
+        if found is None or data[-1] != _BRACE or not self.simple(found):
+            self.parsed(data)
+        elif self.samples < _SAMPLES:
+            self.sample(data)
 
     def simple(self, found: re.Match[bytes]) -> bool:
         """A line recognised by its first bytes; False when it must be looked at."""

@@ -1,0 +1,480 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from journals import HEADER, ask, journal_at, request, response, use, user
+
+from workbench.errors import TraceExistsError, TraceFormatError, TraceWriteError, UsageError
+from workbench.trace.entries import (
+    LINE,
+    CallLine,
+    ChunkLine,
+    EndLine,
+    EventLine,
+    InputLine,
+    ResultLine,
+    TraceLine,
+    ValueLine,
+)
+from workbench.trace.journal import Journal
+from workbench.trace.trace import load
+from workbench.trace.values import decode, encode
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_what_is_written_is_what_was_said_in_order(tmp_path: Path) -> None:
+    """Each line stands in the file when the call returns, with only the fields that were set."""
+    path = tmp_path / "deep" / "folder" / "a.trace.jsonl"
+    journal = journal_at(path)
+    name = journal.new_id()
+    journal.call(CallLine(id=name, kind="model", api="openai.chat", request=request(user("hi"))))
+    assert _lines(path)[-1] == {
+        "line": "call",
+        "id": "1-1",
+        "kind": "model",
+        "api": "openai.chat",
+        "request": request(user("hi")),
+    }
+    journal.append(ResultLine(of=name, source="live", duration_s=0.5, response=response("ho")))
+    assert _lines(path)[-1]["response"] == response("ho")
+    journal.close(EndLine(status="ok", output=encode((1, 2))))
+    assert _lines(path)[-1] == {
+        "line": "end",
+        "status": "ok",
+        "output": {"$wb": "tuple", "v": [1, 2]},
+    }
+    first = _lines(path)[0]
+    assert (first["format"], first["version"], first["name"]) == ("workbench-trace", 1, "small")
+    assert path.read_bytes().endswith(b"\n")
+
+
+def test_a_trace_is_private(tmp_path: Path) -> None:
+    """A trace holds what was said in confidence: others on the machine cannot read it."""
+    if os.name == "nt":
+        pytest.skip("Windows has no mode bits")
+    path = tmp_path / "a.trace.jsonl"
+    journal_at(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_existing_trace_is_kept_unless_asked(tmp_path: Path) -> None:
+    """Recording twice to one path must not destroy the first recording."""
+    path = tmp_path / "a.trace.jsonl"
+    journal_at(path).close(EndLine(status="ok"))
+    before = path.read_bytes()
+    with pytest.raises(TraceExistsError) as caught:
+        journal_at(path)
+    assert str(caught.value) == (
+        f"{path} exists already; nothing was changed. "
+        "Choose another path, or pass replace=True to write over it"
+    )
+    assert path.read_bytes() == before
+
+
+def test_replacing_leaves_the_old_trace_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    """A recording that dies half way must not have cost the trace that it was to replace."""
+    path = tmp_path / "a.trace.jsonl"
+    journal_at(path).close(EndLine(status="ok"))
+    before = path.read_bytes()
+    journal = journal_at(path, replace=True)
+    ask(journal, request(user("new")), response("yes"))
+    assert path.read_bytes() == before
+    assert len(journal.trace().entries) == 1
+    [partial] = tmp_path.glob(".a.trace.jsonl.*.partial")
+    assert len(load(partial).entries) == 1
+    journal.close(EndLine(status="failed"))
+    assert load(path).status == "failed"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.trace.jsonl"]
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x00\x00", b"my notes\n", b'{"cells": []}'])
+def test_what_is_no_trace_is_never_overwritten(tmp_path: Path, content: bytes) -> None:
+    """A wrong path must not cost a user a file that has nothing to do with traces."""
+    path = tmp_path / "precious"
+    path.write_bytes(content)
+    for replace in (False, True):
+        with pytest.raises(TraceExistsError, match="never overwritten .* Move it away"):
+            journal_at(path, replace=replace)
+    assert path.read_bytes() == content
+
+
+def test_an_empty_file_may_be_written_to(tmp_path: Path) -> None:
+    """A path made by a temporary-file function has an empty file already."""
+    path = tmp_path / "a.trace.jsonl"
+    path.touch()
+    journal_at(path).close(EndLine(status="ok"))
+    assert load(path).status == "ok"
+
+
+def test_impossible_paths_say_so(tmp_path: Path) -> None:
+    """A folder, a compressed name and a path below a file each get an error that says what to do."""
+    with pytest.raises(UsageError, match="is a folder; name a file in it"):
+        journal_at(tmp_path)
+    with pytest.raises(UsageError, match="recorded uncompressed; compress it afterwards"):
+        journal_at(tmp_path / "a.trace.jsonl.gz")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(TraceWriteError, match="cannot be written .*; choose another path"):
+        journal_at(tmp_path / "file" / "a.trace.jsonl")
+
+
+def test_conversations_share_their_beginnings(tmp_path: Path) -> None:
+    """A growing conversation is stored once, also when two of them take turns."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    left, right = [user("left 0")], [user("right 0")]
+    asked = []
+    for n in range(1, 6):
+        for name, talk in (("left", left), ("right", right)):
+            talk.append(user(f"{name} {n}"))
+            asked.append(request(*talk, temperature=0))
+            before = json.dumps(asked[-1])
+            ask(journal, asked[-1], response("ok"))
+            assert json.dumps(asked[-1]) == before
+    journal.close(EndLine(status="ok"))
+    calls = [line for line in _lines(path) if line["line"] == "call"]
+    assert [call.get("base") for call in calls] == [
+        None,
+        None,
+        *(["1-" + str(n), 2 + (n - 1) // 2] for n in range(1, 9)),
+    ]
+    assert all(len(call["request"]["body"]["messages"]) == 1 for call in calls[2:])
+    assert [entry.request for entry in load(path).entries] == asked
+
+
+def test_equal_items_do_not_make_long_references(tmp_path: Path) -> None:
+    """Five hundred turns of "OK" stay linear in size, with one short reference each."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    talk: list[dict[str, Any]] = []
+    sizes = []
+    for _ in range(500):
+        talk += [user("OK"), {"role": "assistant", "content": "OK"}]
+        ask(journal, request(*talk), response("OK"))
+        sizes.append(path.stat().st_size)
+    journal.close()
+    assert sizes[-1] - sizes[249] < 1.05 * (sizes[249] - sizes[0]) + 1000
+    assert max(len(line) for line in path.read_text().splitlines()) < 400
+    assert load(path).entries[499].request == request(*talk)
+
+
+def test_a_changed_or_reordered_item_is_not_shared(tmp_path: Path) -> None:
+    """Sharing goes by exact content: an edit in the middle of a conversation must not be lost."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    asked = [
+        request(user("a"), user("b"), user("c")),
+        request(user("a"), user("B"), user("c")),
+        request({"content": "a", "role": "user"}, user("b")),
+        request(user("a")),
+        request(user("a"), user("b"), user("c")),
+        request(),
+        request(user("a"), {"role": "user", "content": 1}, {"role": "user", "content": 1.0}),
+        request(user("a"), {"role": "user", "content": 1}, {"role": "user", "content": True}),
+    ]
+    for each in asked:
+        ask(journal, each, response("ok"))
+    bases = [line.get("base") for line in _lines(path) if line["line"] == "call"]
+    assert bases == [
+        None,
+        ["1-1", 1],
+        None,
+        ["1-1", 1],
+        ["1-1", 3],
+        None,
+        ["1-1", 1],
+        ["1-7", 2],
+    ]
+    entries = load(path).entries
+    assert [json.dumps(entry.request) for entry in entries] == [json.dumps(each) for each in asked]
+
+
+def test_large_values_are_stored_once(tmp_path: Path) -> None:
+    """An image and a list of tools in every turn must not be written at every turn."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 1_000_000}}
+    tools = [
+        {"type": "function", "function": {"name": f"t{n}", "description": "x" * 100}}
+        for n in range(20)
+    ]
+    asked = [
+        request({"role": "user", "content": [{"type": "text", "text": f"{n}"}, image]}, tools=tools)
+        for n in range(30)
+    ]
+    for each in asked:
+        ask(journal, each, response("ok"))
+    journal.close()
+    assert path.stat().st_size < 1_100_000
+    assert [line["line"] for line in _lines(path)].count("blob") == 2
+    assert [entry.request for entry in load(path).entries] == asked
+
+
+def test_payloads_that_look_like_tags_come_back_as_they_were(tmp_path: Path) -> None:
+    """A model may be sent, or say, anything: also our reserved key, NaN and broken surrogates."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    strange = {
+        "$wb": "blob",
+        "v": "0" * 64,
+        "deep": [{"$wb": {"$wb": "dict", "v": [["a", 1]]}}],
+        "half": "\ud83d",
+        "big": 2**80,
+        "long": "$wb" * 5000,
+    }
+    asked = request({"role": "user", "content": strange}, metadata=strange)
+    said = {"status": 200, "body": {"choices": [], "extra": strange}}
+    name = journal.new_id()
+    journal.call(
+        CallLine(id=name, kind="model", api="openai.chat", sent=asked, request=asked, stream=True)
+    )
+    journal.append(ChunkLine(of=name, offset_s=0.1, data=strange))
+    journal.append(ResultLine(of=name, response=said))
+    ask(journal, {"body": asked["body"], "$wb": 1}, said)
+    ask(journal, {"body": {"messages": [strange], "$wb": 1}}, said)
+    ask(journal, {"body": {"messages": [strange], "\ud83d": 1, 3: 4}}, said)
+    trace = journal.trace()
+    assert trace.notices == ()
+    first = trace.entries[0]
+    assert (first.request, first.sent, first.response) == (asked, asked, said)
+    assert [chunk.data for chunk in first.chunks] == [strange]
+    assert trace.entries[1].request == {"body": asked["body"], "$wb": 1}
+    assert trace.entries[2].request == {"body": {"messages": [strange], "$wb": 1}}
+    assert trace.entries[3].request == {"body": {"messages": [strange], "\ud83d": 1, 3: 4}}
+    assert trace.entries[2].response == said
+
+
+def test_values_of_tools_and_events_come_back_as_their_type(tmp_path: Path) -> None:
+    """What a tool took and returned is replayed, so a tuple must not come back as a list."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    name = use(journal, "look", {"ids": (1, 2), "big": "x" * 9000}, {"$wb": {b"a", b"b"}})
+    journal.append(EventLine(id=journal.new_id(), type="seen", data=encode((1, b"\x00"))))
+    journal.append(ValueLine(line="clock", id=journal.new_id(), name="now", value=encode(2**70)))
+    journal.append(InputLine(id=journal.new_id(), prompt="sure?", value="yes"))
+    trace = journal.trace()
+    assert trace.entry(name).arguments == {"ids": (1, 2), "big": "x" * 9000}
+    assert trace.entry(name).result == {"$wb": {b"a", b"b"}}
+    assert decode(trace.entry(name).response) == {"$wb": {b"a", b"b"}}
+    event, clock, asked = trace.entries[1:]
+    assert (event.kind, event.type, event.data) == ("event", "seen", (1, b"\x00"))
+    assert (clock.kind, clock.name, clock.value) == ("clock", "now", 2**70)
+    assert (asked.kind, asked.prompt, asked.value) == ("input", "sure?", "yes")
+
+
+def test_a_name_with_a_lone_surrogate_does_not_stop_the_recording() -> None:
+    """A file name that is no proper text can end up in a step or message; its call must not fail."""
+    journal = Journal.in_memory(HEADER)
+    ask(journal, request(user("hi")), response("ho"), step="bad\udc80name")
+    assert journal.trace().entries[0].step == "bad\\udc80name"
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5) | st.just("$wb"), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.lists(_JSON, max_size=4), _JSON, _JSON), max_size=5))
+def test_whatever_is_written_is_read_back(calls: list[tuple[list[Any], Any, Any]]) -> None:
+    """Writing and reading are inverse for any payload, and reading changes no byte."""
+    journal = Journal.in_memory(HEADER)
+    talk: list[Any] = []
+    asked = []
+    for items, extra, said in calls:
+        talk += items
+        asked.append(({"body": {"messages": [*talk], "extra": extra}}, {"body": said}))
+        ask(journal, *asked[-1])
+    trace = journal.trace()
+    assert trace.notices == ()
+    assert [(entry.request, entry.response) for entry in trace.entries] == asked
+    for line in range(len(trace.index.kinds)):
+        LINE.validate_python(trace.lines.whole(line))
+
+
+@settings(max_examples=20, deadline=None)
+@given(_JSON)
+def test_load_then_save_gives_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory, value: Any
+) -> None:
+    """Opening and saving a trace must neither invent nor drop anything."""
+    folder = tmp_path_factory.mktemp("save")
+    journal = journal_at(folder / "a.trace.jsonl")
+    ask(journal, {"body": {"messages": [value]}}, {"body": value})
+    journal.close(EndLine(status="ok"))
+    trace = load(folder / "a.trace.jsonl")
+    copy = trace.save(folder / "new" / "b.trace.jsonl")
+    assert copy.read_bytes() == (folder / "a.trace.jsonl").read_bytes()
+    packed = load(trace.save(folder / "c.trace.jsonl.gz"))
+    assert packed.save(folder / "d.trace.jsonl").read_bytes() == copy.read_bytes()
+    assert packed.digest == trace.digest
+    with pytest.raises(TraceExistsError, match="exists already"):
+        trace.save(copy)
+    assert trace.save(copy, replace=True) == copy
+
+
+def test_threads_share_a_journal(tmp_path: Path) -> None:
+    """Parallel calls of one process lose nothing, and no two get the same id."""
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+
+    def work(worker: int) -> None:
+        for n in range(50):
+            ask(journal, request(user(f"{worker} {n}")), response(f"{worker} {n}"))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    journal.close(EndLine(status="ok"))
+    trace = load(path)
+    assert trace.notices == ()
+    said = {(entry.body["messages"][0]["content"], entry.text) for entry in trace.entries}
+    assert said == {(f"{w} {n}", f"{w} {n}") for w in range(8) for n in range(50)}
+
+
+_FULL_DISK = """
+import resource, signal, sys, warnings
+sys.path.insert(0, sys.argv[2])
+from journals import HEADER, ask, request, response, user
+from workbench.errors import TraceWriteError
+from workbench.trace.entries import EndLine
+from workbench.trace.journal import Journal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+journal = Journal.create(sys.argv[1], HEADER, strict=sys.argv[3] == "strict")
+for n in range(3):
+    ask(journal, request(user(f"question {n} " + "x" * 1000)), response("fine"))
+full = journal.path.stat().st_size + 500
+resource.setrlimit(resource.RLIMIT_FSIZE, (full, resource.RLIM_INFINITY))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    try:
+        for n in range(3, 6):
+            ask(journal, request(user(f"question {n} " + "x" * 1000)), response("fine"))
+    except TraceWriteError as error:
+        print("raised", error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+ask(journal, request(user("room again")), response("fine"))
+journal.close(EndLine(status="ok"))
+print(len(journal.errors), [str(each.message) for each in caught])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
+@pytest.mark.parametrize("mode", ["loose", "strict"])
+def test_a_full_disk_costs_the_entries_that_do_not_fit(tmp_path: Path, mode: str) -> None:
+    """A full disk must neither kill the agent nor leave half a line that spoils later ones."""
+    path = tmp_path / "a.trace.jsonl"
+    support = Path(__file__).parents[1] / "support"
+    done = subprocess.run(
+        [sys.executable, "-c", _FULL_DISK, str(path), str(support), mode],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    trace = load(path)
+    assert trace.notices == ()
+    assert trace.status == "ok"
+    texts = [entry.body["messages"][0]["content"][:10] for entry in trace.entries]
+    assert texts == ["question 0", "question 1", "question 2", "room again"]
+    assert (
+        "1-4 could not be written ([Errno 27] File too large), so the trace lacks it" in done.stdout
+    )
+    assert ("raised" in done.stdout) == (mode == "strict")
+    if mode == "loose":
+        assert done.stdout.startswith("3 [")
+        assert done.stdout.count("could not be written") == 1
+
+
+def test_a_deleted_file_is_noticed(tmp_path: Path) -> None:
+    """Lines written to a file that somebody deleted would be lost without a word."""
+    if os.name == "nt":
+        pytest.skip("Windows does not delete an open file")
+    path = tmp_path / "a.trace.jsonl"
+    journal = journal_at(path)
+    path.unlink()
+    with pytest.warns(RuntimeWarning, match="the file was deleted while it was being written"):
+        ask(journal, request(user("hi")), response("ho"))
+    assert len(journal.errors) == 1
+
+
+def test_joining_ends_a_torn_line_first(tmp_path: Path) -> None:
+    """The next append must not fuse with what a dying process left, also inside a character."""
+    for torn in (
+        b'{"line":"event","id":"1-2","ty',
+        '{"line":"event","id":"1-2","type":"😀'.encode()[:-2],
+    ):
+        path = tmp_path / f"{len(torn)}.trace.jsonl"
+        journal = journal_at(path)
+        ask(journal, request(user("hi")), response("ho"))
+        journal.close()
+        with path.open("ab") as file:
+            file.write(torn)
+        late = Journal.join(path)
+        name = ask(late, request(user("again")), response("yes"))
+        late.close(EndLine(status="ok"))
+        trace = load(path)
+        assert path.read_bytes().count(torn + b"\n") == 1
+        assert [notice.line for notice in trace.notices] == [4]
+        assert [entry.text for entry in trace.entries] == ["ho", "yes"]
+        assert trace.entries[1].id == name == f"{late.writer}-1"
+        assert trace.status == "cut short"  # only the writer that made the file ends it
+
+
+def test_joining_needs_a_trace(tmp_path: Path) -> None:
+    """A process that joins a wrong file must not append to it."""
+    path = tmp_path / "a.trace.jsonl"
+    path.write_text("my notes\n")
+    with pytest.raises(TraceFormatError, match="not JSON, so not a trace"):
+        Journal.join(path)
+    assert path.read_text() == "my notes\n"
+
+
+def test_fsync_writes_the_same(tmp_path: Path) -> None:
+    """Durability is about when, not about what."""
+    journal = journal_at(tmp_path / "a.trace.jsonl", durability="fsync")
+    ask(journal, request(user("hi")), response("ho"))
+    journal.close(EndLine(status="ok"))
+    assert load(tmp_path / "a.trace.jsonl").turn(1).text == "ho"
+
+
+def test_writing_after_the_end_is_reported(tmp_path: Path) -> None:
+    """A thread that outlives the recording must not lose its entry without a word."""
+    journal = journal_at(tmp_path / "a.trace.jsonl", strict=True)
+    journal.close(EndLine(status="ok"))
+    with pytest.raises(TraceWriteError, match="the trace is closed"):
+        ask(journal, request(user("late")))
+
+
+def test_the_header_keeps_what_it_was_given() -> None:
+    """A fork's header says where it comes from; none of that may be lost on the way."""
+    header = TraceLine.model_validate(
+        {
+            "id": "f-1",
+            "parent": {"id": "t-1", "cut": "turn:5", "edits": [{"type": "fault"}], "more": 1},
+            "hash": {"ignore": {"openai.chat": ["/body/user"]}},
+            "input": {"args": [{"$wb": "tuple", "v": [1]}], "kwargs": {}},
+            "own": "field",
+        }
+    )
+    trace = Journal.in_memory(header).trace()
+    assert trace.parent == header.parent
+    assert trace.header.hash == header.hash
+    assert trace.header.model_extra == {"own": "field"}
+    assert trace.input == {"args": [(1,)], "kwargs": {}}
