@@ -101,7 +101,7 @@ def fault_error(fault: Fault) -> ErrorInfo:
         return ErrorInfo(
             type="connection_reset", message="injected connection reset", cause="ReadError"
         )
-    if isinstance(fault, StreamTruncate) and fault.end == "stall":
+    if fault.end == "stall":
         return ErrorInfo(type="timeout", message="injected stall", cause="ReadTimeout")
     return ErrorInfo(type="connection_reset", message="injected cut of a stream", cause="ReadError")
 

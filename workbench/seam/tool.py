@@ -142,9 +142,14 @@ class Tool(Generic[P, R]):
             ) from error
 
     @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The function's signature, ``self`` included."""
+        return inspect.signature(self.function)
+
+    @functools.cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The function's parameters, by name, without ``self``."""
-        parameters = dict(inspect.signature(self.function).parameters)
+        parameters = dict(self.signature.parameters)
         first = next(iter(parameters), None)
         if self._bound or first in ("self", "cls"):
             parameters.pop(str(first), None)
@@ -158,7 +163,7 @@ class _ToolHooks:
         self._tool = tool
         self._args = args
         self._kwargs = kwargs
-        bound = inspect.signature(tool.function).bind(*args, **kwargs)
+        bound = tool.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = {k: v for k, v in bound.arguments.items() if k in tool.parameters}
         self.request: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any
 
 def utc_now() -> str:
     """This moment, such as ``2025-11-03T09:15:30.120000Z``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def parse_time(text: Any) -> datetime | None:
