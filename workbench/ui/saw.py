@@ -24,12 +24,12 @@ def saw_view(turn: Turn, trace: Trace, clip: Clipper, *, everything: bool) -> di
     messages = list(turn.messages)
     before, changes = _since(turn, trace, messages)
     same = sum(change.kind == "same" for change in changes)
-    last_old = max((n for n, c in enumerate(changes) if c.before is not None), default=-1)
+    grown = _growth(changes, messages)
     listed = []
     for place, change in enumerate(changes):
         if change.kind == "same" and not everything:
             continue
-        kind = _kind(change, appended=place > last_old)
+        kind = _kind(change, appended=place >= grown)
         listed.append(_message(messages, before, change, kind, clip))
     return {
         "saw": {
@@ -75,6 +75,19 @@ def _earlier(turn: Turn, trace: Trace) -> list[Turn]:
     near = range(turn.number - 1, max(0, turn.number - 1 - LOOK_BACK), -1)
     turns = [trace.turns[number - 1] for number in near]
     return sorted(turns, key=lambda each: each.step != turn.step)
+
+
+def _growth(changes: list[Change], messages: list[Message]) -> int:
+    """From which change on a conversation just went on, as it does every turn.
+
+    That is what comes after the last message that was there before, from the model's reply on:
+    what stands before that reply was put in.
+    """
+    end = 1 + max((n for n, c in enumerate(changes) if c.before is not None), default=-1)
+    for place, change in enumerate(changes[end:], end):
+        if end and change.after is not None and messages[change.after].role == "assistant":
+            return place
+    return end
 
 
 def _kind(change: Change, *, appended: bool) -> str | None:
