@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 
 from workbench.errors import UsageError
 from workbench.trace.entries import AgentInfo
@@ -102,8 +102,36 @@ class _Tee(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return self._out.encoding
 
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        return self._out.errors
+
+    @property
+    def buffer(self) -> _TeeBytes:
+        """Where a script writes bytes."""
+        return _TeeBytes(self._out.buffer, self._kept, self.encoding)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)  # reconfigure(), name and what else a real stream has
+
     def text(self) -> str:
         return "".join(self._kept)
+
+
+class _TeeBytes:
+    """Passes bytes on and keeps them as text."""
+
+    def __init__(self, out: BinaryIO, kept: list[str], encoding: str) -> None:
+        self._out = out
+        self._kept = kept
+        self._encoding = encoding
+
+    def write(self, data: bytes) -> int:
+        self._kept.append(bytes(data).decode(self._encoding or "utf-8", "replace"))
+        return int(self._out.write(data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
 
 
 @contextmanager
