@@ -1,0 +1,194 @@
+"""From the words of a command line to an agent and its arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import UsageError, WorkbenchError
+
+if TYPE_CHECKING:
+    from workbench.cli.output import Output
+    from workbench.trace.entries import AgentInfo
+    from workbench.trace.trace import Trace
+
+_KEYWORD = re.compile(r"[A-Za-z_]\w*=")
+
+
+@dataclass(frozen=True)
+class Given:
+    """An agent, ready for ``record()``, ``replay()`` and ``fork()``."""
+
+    agent: Callable[..., Any] | str
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    is_script: bool = False
+    """Whether it prints its output itself."""
+    name: str = "run"
+    """A name for its traces."""
+
+
+class AgentImportError(WorkbenchError):
+    """The agent's module raised while it was imported; its own error is the cause."""
+
+
+def given_agent(target: str | None, words: Sequence[str], *, module: str | None = None) -> Given:
+    """The agent that somebody named.
+
+    Args:
+        target: a script's path or ``module:function``.
+        words: what stood after ``--``.
+        module: the name of a module to run like ``python -m``, instead of a target.
+
+    Raises:
+        UsageError: there is no such agent.
+        AgentImportError: its module cannot be imported.
+    """
+    from workbench.seam.agents import Script
+
+    if module is not None:
+        if target is not None:
+            raise UsageError(f"give a script or -m {module}, not both ({target} and -m {module})")
+        return _module(module, words)
+    if target is None:
+        raise UsageError("name an agent: a script, module:function, or -m MODULE")
+    if target.endswith(".py") or Path(target).is_file():
+        if not Path(target).is_file():
+            raise UsageError(f"there is no script {target}")
+        agent = Script(target, tuple(words))
+        return Given(agent, is_script=True, name=Path(target).stem)
+    imported(target)
+    args, kwargs = function_arguments(words)
+    return Given(target, args, kwargs, name=target.rpartition(":")[2])
+
+
+def _module(name: str, words: Sequence[str]) -> Given:
+    import importlib.util
+    import sys
+
+    from workbench.seam.agents import Script
+
+    if str(Path.cwd()) not in sys.path and "" not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        found = None
+    if found is None:
+        raise UsageError(f"there is no module {name} here or among the installed packages")
+    return Given(
+        Script(name, tuple(words), module=True), is_script=True, name=name.rpartition(".")[2]
+    )
+
+
+def imported(target: str) -> Callable[..., Any]:
+    """The function that ``module:function`` names.
+
+    Raises:
+        UsageError: there is none.
+        AgentImportError: its module raised.
+    """
+    from workbench.seam.agents import resolve
+
+    try:
+        return resolve(target)[0]
+    except UsageError:
+        raise
+    except Exception as error:
+        module = target.partition(":")[0]
+        raise AgentImportError(
+            f"the module {module} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+@contextlib.contextmanager
+def shown_import_errors(out: Output) -> Iterator[None]:
+    """When the agent's module raises, its traceback is what helps, so it is shown."""
+    try:
+        yield
+    except AgentImportError as error:
+        from workbench.cli.words import agent_traceback
+
+        out.warn(agent_traceback(error))
+        raise
+
+
+def by_name(run: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """An agent's keyword arguments, once it is sure that ``run`` passes them on.
+
+    Raises:
+        UsageError: ``run`` has an option of that name, and would take it for its own.
+    """
+    options = inspect.signature(run).parameters
+    taken = next((name for name in kwargs if name in options), None)
+    if taken is not None:
+        raise UsageError(
+            f"the agent's argument {taken}= cannot be given by name, since {run.__name__}() has an "
+            "option of that name; give it by position"
+        )
+    return kwargs
+
+
+def function_arguments(words: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A function's arguments: JSON where a word is JSON, else the word; ``key=value`` by name."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for word in words:
+        if _KEYWORD.match(word):
+            name, _, text = word.partition("=")
+            kwargs[name] = _value(text)
+        else:
+            args.append(_value(word))
+    return tuple(args), kwargs
+
+
+def _value(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
+
+
+def agent_for(
+    trace: Trace, target: str | None, words: Sequence[str], command: str, *, recorded: bool
+) -> Given:
+    """The agent to run against a trace: the one given, or the recorded one if that was asked for.
+
+    A trace's agent is never run, or even imported, because a trace names it: somebody must say so.
+    Without words of its own, a script gets the recorded ones.
+
+    Raises:
+        UsageError: no agent was given; the text names the recorded one and the command to run it.
+    """
+    info = trace.header.agent
+    if target is not None:
+        given = given_agent(target, words)
+        if given.is_script and not words and info is not None and info.argv:
+            return given_agent(target, info.argv)
+        return given
+    if info is None or not info.target:
+        raise UsageError(
+            f"name the agent: workbench {command} {trace.path} module:function "
+            "(the trace does not say which agent made it)"
+        )
+    if not recorded:
+        raise UsageError(
+            f"name the agent to run. This trace was recorded from {agent_words(info)}; "
+            f"to run that:\n  workbench {command} {shlex.quote(str(trace.path))} --recorded-agent"
+        )
+    if info.kind == "module":
+        return given_agent(None, words or info.argv or (), module=info.target)
+    return given_agent(info.target, words or info.argv or ())
+
+
+def agent_words(info: AgentInfo) -> str:
+    """A recorded agent in words, such as ``my_script.py --order 101``."""
+    head = ["-m"] if info.kind == "module" else []
+    return shlex.join([*head, str(info.target), *(info.argv or ())])

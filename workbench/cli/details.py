@@ -1,0 +1,148 @@
+"""One turn, or one entry, in lines and as JSON. What damage made unreadable is said, not raised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.words import seconds
+from workbench.errors import TraceError, UsageError
+from workbench.trace.values import encode
+
+if TYPE_CHECKING:
+    from workbench.trace.trace import Entry, Turn
+
+_HEAD = (
+    "id", "kind", "step", "api", "name", "model", "stream", "effect", "key", "hash", "attempt",
+    "enclosing", "asked_by", "origin", "reason", "where", "source", "duration_s", "first_s",
+    "ended", "provider", "reply_model", "fault", "type", "open",
+)  # fmt: skip
+
+
+def turn_lines(turn: Turn) -> list[str]:
+    """A turn for people: what was new to the model, what it said, and the tools."""
+    facts = [f"turn {turn.number} of {len(turn.trace.turns)}", str(turn.model.model or "")]
+    facts += [f"step {turn.step}"] if turn.step else []
+    facts += [seconds(turn.duration_s)]
+    if len(turn.attempts) > 1:
+        facts.append(f"{len(turn.attempts)} attempts")
+    out = [" · ".join(fact for fact in facts if fact)]
+    out += [f"  attempt {each.attempt} failed: {_error(each)}" for each in turn.attempts[:-1]]
+    out += ["", *_new(turn.model), *_said(turn.model), ""]
+    for tool in turn.tools:
+        out.append(f"tool {tool_line(tool)}")
+    return out
+
+
+def turn_data(turn: Turn) -> dict[str, Any]:
+    """A turn for JSON."""
+    from workbench.trace.rows import row_of
+
+    return {**row_of(turn), "entries": [entry_data(entry) for entry in turn.entries]}
+
+
+def entry_lines(entry: Entry) -> list[str]:
+    """An entry for people: its head, then what it carries as JSON."""
+    data = entry_data(entry)
+    heavy = ("request", "sent", "response", "chunks", "data", "value", "prompt")
+    out = [f"{name}: {_inline(data[name])}" for name in data if name not in heavy]
+    for name in heavy:
+        if data.get(name) is not None:
+            out += ["", f"{name}:", json.dumps(data[name], indent=2, ensure_ascii=False)]
+    return out
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """An entry for JSON: what its head says, and its bodies as stored, put together."""
+    out: dict[str, Any] = {}
+    for name in _HEAD:
+        value = getattr(entry, name)
+        if value not in (None, "", False):
+            out[name] = value
+    if entry.at is not None:
+        out["at"] = entry.at.isoformat()
+    if entry.error is not None:
+        out["error"] = entry.error.model_dump(mode="json", exclude_none=True)
+    bodies: dict[str, Callable[[], Any]] = {
+        "usage": lambda: entry.usage,
+        "request": lambda: _stored(entry, entry.request),
+        "sent": lambda: _stored(entry, entry.sent),
+        "response": lambda: _stored(entry, entry.response),
+        "chunks": lambda: [_stored(entry, chunk.data) for chunk in entry.chunks] or None,
+        "data": lambda: encode(entry.data),
+        "value": lambda: encode(entry.value),
+        "prompt": lambda: encode(entry.prompt),
+    }
+    for name, read in bodies.items():
+        try:
+            value = read()
+        except (TraceError, UsageError) as error:
+            value = f"(cannot be read: {error})"
+        if value is not None:
+            out[name] = value
+    return out
+
+
+def _stored(entry: Entry, value: Any) -> Any:
+    """The stored form. A tool's bodies come as stored, a model's decoded."""
+    return value if entry.kind == "tool" else encode(value)
+
+
+def tool_line(entry: Entry) -> str:
+    """A tool call in one line, ``refund(order_id=101) → "RF-1"``."""
+    try:
+        request = entry.request
+        arguments = request.get("arguments") if isinstance(request, dict) else None
+        if isinstance(arguments, dict):
+            given = ", ".join(f"{name}={_inline(value)}" for name, value in arguments.items())
+        else:
+            given = _inline(arguments)
+        result = "no result: still open" if entry.open else _inline(entry.response)
+    except TraceError as error:
+        return f"{entry.name} (cannot be read: {error})"
+    if entry.error is not None:
+        result = f"raised {_error(entry)}"
+    source = "" if entry.source in ("live", None) else f"   [{entry.source}]"
+    return f"{entry.name}({given}) → {result}{source}"
+
+
+def _new(entry: Entry) -> list[str]:
+    try:
+        messages = entry.messages
+        shared = entry.shared_count
+    except (TraceError, UsageError) as error:
+        return [f"what the model saw cannot be read: {error}"]
+    out = [f"the model saw {shared} messages from before, and these:"] if shared else []
+    for message in messages[shared:]:
+        out.append(f"{message.role}: {message.text}".rstrip())
+        out += [f"  calls {call.name}({call.raw})" for call in message.tool_calls]
+    return [*out, ""]
+
+
+def _said(entry: Entry) -> list[str]:
+    try:
+        reply = entry.reply
+    except (TraceError, UsageError) as error:
+        return [f"what the model said cannot be read: {error}"]
+    out = []
+    if reply is not None:
+        if reply.reasoning:
+            out.append(f"thought: {reply.reasoning}")
+        if reply.text or not reply.tool_calls:
+            out.append(f"said: {reply.text or reply.refusal or '(nothing)'}")
+        out += [f"called: {call.name}({call.raw})" for call in reply.tool_calls]
+    if entry.error is not None:
+        out.append(f"failed: {_error(entry)}")
+    if entry.open:
+        out.append("no reply: the call is open, so the process died in the middle of it")
+    return out
+
+
+def _error(entry: Entry) -> str:
+    error = entry.error
+    return "without an error" if error is None else f"{error.type}: {error.message}"
+
+
+def _inline(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,158 @@
+"""``workbench fork``: run an agent with a changed past, and live from a point on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from workbench.cli import options as opt
+from workbench.cli.agents import Given, agent_for, by_name, imported, shown_import_errors
+from workbench.cli.output import DIFFERENT, OK, Output, command
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from workbench.cli.runs import Report
+    from workbench.cli.watch import Watcher
+    from workbench.seam.result import Plan, RunResult
+    from workbench.trace.trace import Trace
+
+
+def fork_command(
+    ctx: typer.Context,
+    trace: opt.TraceFile,
+    agent: opt.Agent = None,
+    recorded_agent: opt.RecordedAgent = False,
+    edit: opt.EditTexts = None,
+    fault: opt.FaultTexts = None,
+    live_from: opt.LiveFrom = None,
+    force_live: opt.ForceLive = None,
+    on_miss: opt.OnMissOption = None,
+    tools_before: opt.ToolsBeforeOption = opt.ToolsBefore.replay,
+    tools_after: opt.ToolsAfterOption = opt.ToolsAfter.deny,
+    ignore: opt.IgnoreTexts = None,
+    setup: opt.Setup = None,
+    to: opt.ForkTo = None,
+    name: opt.Name = None,
+    replace: opt.Replace = False,
+    plan: opt.PlanOnly = False,
+    yes: opt.Yes = False,
+    as_json: opt.Json = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Run an agent with a changed past: recorded answers up to a point, live from there on.
+
+    The trace itself is never changed; what happens becomes a new one beside it.
+    """
+    with command(as_json=as_json, debug=debug) as out:
+        job = _Job(out, trace, opt.read_changes(edit, fault, live_from, force_live, ignore))
+        job.options["on_miss"] = None if on_miss is None else on_miss.value
+        job.options |= {"tools_before": tools_before.value, "tools_after": tools_after.value}
+        job.where = {"to": to, "name": name, "replace": replace}
+        planned = job.planned()
+        if plan:
+            out.data({"command": "fork", "plan": planned.to_json()})
+            raise typer.Exit(OK)
+        words = opt.agent_words(ctx)
+        with shown_import_errors(out):
+            given = agent_for(job.trace, agent, words, "fork", recorded=recorded_agent)
+            job.options["setup"] = None if setup is None else imported(setup)
+        if yes or job.confirmed(planned):
+            raise typer.Exit(job.run(given, planned))
+        out.say("nothing was run")
+        raise typer.Exit(DIFFERENT)
+
+
+class _Job:
+    """One fork, from the plan to the report."""
+
+    def __init__(self, out: Output, path: str, options: dict[str, Any]) -> None:
+        from workbench.trace.trace import load
+
+        self.out = out
+        self.trace: Trace = load(path)
+        self.options = options
+        self.where: dict[str, Any] = {}
+
+    def planned(self) -> Plan:
+        """Say what is going to happen.
+
+        Raises:
+            UsageError: the fork would change nothing.
+        """
+        from workbench.seam.forks import plan
+
+        asked = ("edits", "faults", "live_from", "force_live", "on_miss")
+        if not any(self.options[each] for each in asked):
+            raise UsageError(
+                "nothing is to be changed: give --edit, --fault, --live-from, --force-live or "
+                f"--on-miss live (to run it as recorded: workbench replay {self.trace.path})"
+            )
+        known = {name: value for name, value in self.options.items() if name != "ignore"}
+        planned = plan(self.trace, **known)
+        self.out.say(f"plan: {planned}")
+        return planned
+
+    def confirmed(self, planned: Plan) -> bool:
+        """Whether calls may go live: asked on a terminal, taken for granted in a script."""
+        from workbench.cli.watch import ask, on_terminal
+
+        may_go_live = planned.live or self.options["on_miss"] == "live" or planned.cut is None
+        return not may_go_live or not on_terminal() or ask("Calls may go live. Run it?")
+
+    def run(self, given: Given, planned: Plan) -> int:
+        """Do it and report on it."""
+        from workbench.cli.runs import finish, run_watched
+        from workbench.cli.watch import Watcher
+        from workbench.seam.forks import fork
+
+        watcher = Watcher(progress=True)
+        kwargs = by_name(fork, given.kwargs)
+        where = {**self.where, "to": Path(self.where["to"] or self._next())}
+
+        def start() -> RunResult:
+            return fork(
+                given.agent,
+                self.trace,
+                *given.args,
+                **self.options,
+                **where,
+                controller=watcher,
+                **kwargs,
+            )
+
+        result = run_watched(self.out, watcher, start, where["to"])
+        return finish(self.out, result, given, self.trace, self._report(result, planned, watcher))
+
+    def _report(self, result: RunResult, planned: Plan, watcher: Watcher) -> Report:
+        from workbench.cli.runs import Report
+        from workbench.cli.words import call_lines
+
+        difference = self.trace.diff(result.trace)
+        return Report(
+            "fork",
+            before=call_lines(result.calls),
+            after=[*_hints(result, watcher), difference.headline, f"→ {result.trace.path}"],
+            data={"plan": planned.to_json(), "diff": difference.to_json()},
+            same_output=False,
+        )
+
+    def _next(self) -> Path:
+        from workbench.cli.record import next_free
+
+        path = Path(self.trace.path or "run")
+        stem = path.name.partition(".trace.jsonl")[0].removesuffix(".jsonl")
+        return next_free(path.parent, stem, mark="-fork", digits=1)
+
+
+def _hints(result: RunResult, watcher: Watcher) -> Sequence[str]:
+    if result.status != "blocked":
+        return []
+    asked = ["nobody could be asked, since this is no terminal"] if watcher.unasked else []
+    return [
+        *asked,
+        "let live writes run: --tools-after allow; be asked for each: --tools-after ask",
+    ]

@@ -1,0 +1,162 @@
+"""From the words of a command line to places, faults, edits and ignore rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from workbench.trace.edits import Edit
+    from workbench.trace.faults import Fault
+    from workbench.trace.places import Place
+
+_PARAMETER = {
+    "http_error": "status_code",
+    "timeout": "after_ms",
+    "stream_truncate": "after_chunks",
+}
+"""The field that a fault's short form gives after the colon."""
+
+
+def read_fault(text: str) -> Fault:
+    """A fault, as JSON or in the short form ``TYPE[:NUMBER][@AIM]``.
+
+    ``http_error:429@turn:2``, ``timeout@tool:get_order``, ``stream_truncate:3@turn:1``,
+    ``connection_reset@tool:refund#2`` (its second call). Without an aim it is the first model call.
+
+    Raises:
+        UsageError: it is no fault; the text says what is wrong and what can be written.
+    """
+    from pydantic import ValidationError
+
+    from workbench.trace.checking import first_problem
+    from workbench.trace.faults import FAULT, check_fault
+
+    data = _json(text, "--fault") if text.lstrip().startswith("{") else _short_fault(text)
+    try:
+        return check_fault(FAULT.validate_python(_with_places(data)))
+    except ValidationError as error:
+        raise UsageError(f"--fault {text}: {first_problem(error)}") from error
+
+
+def _short_fault(text: str) -> dict[str, Any]:
+    from workbench.trace.faults import FAULT_TYPES
+
+    head, at, aim = text.partition("@")
+    kind, colon, number = head.partition(":")
+    if kind not in FAULT_TYPES:
+        raise UsageError(f"--fault {text}: choose one of {', '.join(FAULT_TYPES)}")
+    data: dict[str, Any] = {"type": kind}
+    if colon:
+        if kind not in _PARAMETER or not number.isdecimal():
+            example = "http_error:429" if kind == "http_error" else f"{kind}@turn:2"
+            raise UsageError(f"--fault {text}: '{number}' does not fit; write {example}, or JSON")
+        data[_PARAMETER[kind]] = int(number)
+    elif kind == "http_error":
+        raise UsageError(f"--fault {text}: say which status, such as http_error:429@turn:2")
+    if at:
+        data["aim"] = _aim(aim, text)
+    return data
+
+
+def _aim(aim: str, whole: str) -> dict[str, Any]:
+    from workbench.trace.places import parse_place
+
+    if not aim.startswith("tool:"):
+        return {"place": parse_place(aim)}
+    name, sharp, nth = aim.removeprefix("tool:").partition("#")
+    if not name or (sharp and not nth.isdecimal()):
+        raise UsageError(f"--fault {whole}: aim at a tool with tool:NAME or tool:NAME#2")
+    return {"tool": name, "nth": int(nth)} if sharp else {"tool": name}
+
+
+def read_edits(texts: Iterable[str]) -> list[Edit]:
+    """Edits, each text a JSON file or JSON itself: one edit, or a list of them.
+
+    A place in an edit may be written as on the command line: ``{"type": "reply", "at": "turn:4",
+    "text": "…"}``.
+
+    Raises:
+        UsageError: one is no edit; the text says where and why.
+    """
+    from pydantic import ValidationError
+
+    from workbench.trace.checking import first_problem
+    from workbench.trace.edits import EDIT
+
+    found: list[Edit] = []
+    for text in texts:
+        inline = text.lstrip()[:1] in ("{", "[")
+        data = _json(text, "--edit") if inline else _json(_read(text), f"--edit {text}")
+        for one in data if isinstance(data, list) else [data]:
+            try:
+                found.append(EDIT.validate_python(_with_places(one)))
+            except ValidationError as error:
+                what = "--edit" if inline else f"--edit {text}"
+                raise UsageError(f"{what}: {first_problem(error)}") from error
+    return found
+
+
+def _with_places(data: Any) -> Any:
+    """The same with places written as text turned into places."""
+    from workbench.trace.places import parse_place
+
+    if not isinstance(data, Mapping):
+        return data
+    out = dict(data)
+    if isinstance(out.get("at"), str):
+        out["at"] = parse_place(out["at"])
+    if isinstance(out.get("fault"), Mapping):
+        out["fault"] = _with_places(out["fault"])
+    aim = out.get("aim")
+    if isinstance(aim, Mapping) and isinstance(aim.get("place"), str):
+        out["aim"] = {**aim, "place": parse_place(aim["place"])}
+    return out
+
+
+def read_ignore(rules: Sequence[str]) -> dict[str, list[str]]:
+    """``API:/json/pointer`` rules, per api.
+
+    Raises:
+        UsageError: one is not of that form.
+    """
+    out: dict[str, list[str]] = {}
+    for rule in rules:
+        api, colon, pointer = rule.partition(":")
+        if not api or not colon or not pointer.startswith("/"):
+            raise UsageError(
+                f"--ignore {rule}: write API:/pointer, such as openai.chat:/body/messages/0 "
+                "(for a tool's arguments: tool:/arguments/when)"
+            )
+        out.setdefault(api, []).append(pointer)
+    return out
+
+
+def read_place(text: str | None) -> Place | None:
+    """A place as written on a command line, or none. Raises PlaceError."""
+    from workbench.trace.places import parse_place
+
+    return None if text is None else parse_place(text)
+
+
+def _read(name: str) -> str:
+    path = Path(name)
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise UsageError(
+            f"--edit {name}: there is no such file; give a JSON file, or JSON that begins with {{"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--edit {name}: the file cannot be read ({error})") from error
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{what}: this is not JSON ({error})") from error

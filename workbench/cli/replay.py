@@ -1,0 +1,85 @@
+"""``workbench replay``: run an agent again with every answer from its recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from workbench.cli import options as opt
+from workbench.cli.agents import Given, agent_for, by_name, imported, shown_import_errors
+from workbench.cli.output import command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.cli.watch import Watcher
+    from workbench.seam.result import RunResult
+    from workbench.trace.trace import Trace
+
+
+def replay_command(
+    ctx: typer.Context,
+    trace: opt.TraceFile,
+    agent: opt.Agent = None,
+    recorded_agent: opt.RecordedAgent = False,
+    lenient: opt.Lenient = False,
+    tools: opt.ToolsOption = opt.ToolsBefore.replay,
+    live_from: opt.LiveFrom = None,
+    force_live: opt.ForceLive = None,
+    tools_after: opt.ToolsAfterOption = opt.ToolsAfter.deny,
+    fault: opt.FaultTexts = None,
+    ignore: opt.IgnoreTexts = None,
+    setup: opt.Setup = None,
+    to: opt.To = None,
+    replace: opt.Replace = False,
+    as_json: opt.Json = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Run an agent again: every answer from its recording, no network, no key, no cost.
+
+    The agent's arguments are the recorded ones, or those after --.
+    """
+    with command(as_json=as_json, debug=debug) as out:
+        from workbench.cli.runs import Report, finish, run_watched
+        from workbench.cli.watch import Watcher
+        from workbench.trace.trace import load
+
+        options = opt.read_changes(None, fault, live_from, force_live, ignore)
+        options |= {"on_miss": "placeholder" if lenient else "fail", "to": to, "replace": replace}
+        opened = load(trace)
+        words = opt.agent_words(ctx)
+        with shown_import_errors(out):
+            given = agent_for(opened, agent, words, "replay", recorded=recorded_agent)
+            options["setup"] = None if setup is None else imported(setup)
+        live = bool(live_from or force_live)
+        watcher = Watcher(progress=live)
+        if live:
+            guards = {"tools_before": tools.value, "tools_after": tools_after.value}
+            run = _partly_live(opened, given, options | guards, watcher)
+        else:
+            run = _offline(opened, given, options, tools.value, watcher)
+        result = run_watched(out, watcher, run, to)
+        after = [] if to is None else [f"→ {to}"]
+        raise typer.Exit(finish(out, result, given, opened, Report("replay", after=after)))
+
+
+def _offline(
+    trace: Trace, given: Given, options: dict[str, Any], tools: Any, watcher: Watcher
+) -> Callable[[], RunResult]:
+    from workbench.seam.run import replay
+
+    kwargs = by_name(replay, given.kwargs)
+    known = {k: v for k, v in options.items() if k not in ("live_from", "force_live", "edits")}
+    return lambda: replay(
+        given.agent, trace, *given.args, tools=tools, **known, controller=watcher, **kwargs
+    )
+
+
+def _partly_live(
+    trace: Trace, given: Given, options: dict[str, Any], watcher: Watcher
+) -> Callable[[], RunResult]:
+    from workbench.seam.forks import fork
+
+    kwargs = by_name(fork, given.kwargs)
+    return lambda: fork(given.agent, trace, *given.args, **options, controller=watcher, **kwargs)
