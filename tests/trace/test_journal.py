@@ -104,7 +104,7 @@ def test_what_is_no_trace_is_never_overwritten(tmp_path: Path, content: bytes) -
     path = tmp_path / "precious"
     path.write_bytes(content)
     for replace in (False, True):
-        with pytest.raises(TraceExistsError, match="never overwritten .* Move it away"):
+        with pytest.raises(TraceExistsError, match=r"never overwritten .* Move it away"):
             journal_at(path, replace=replace)
     assert path.read_bytes() == content
 
@@ -118,13 +118,13 @@ def test_an_empty_file_may_be_written_to(tmp_path: Path) -> None:
 
 
 def test_impossible_paths_say_so(tmp_path: Path) -> None:
-    """A folder, a compressed name and a path below a file each get an error that says what to do."""
+    """A folder, a compressed name and a path below a file: the error says what to do."""
     with pytest.raises(UsageError, match="is a folder; name a file in it"):
         journal_at(tmp_path)
     with pytest.raises(UsageError, match="recorded uncompressed; compress it afterwards"):
         journal_at(tmp_path / "a.trace.jsonl.gz")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(TraceWriteError, match="cannot be written .*; choose another path"):
+    with pytest.raises(TraceWriteError, match=r"cannot be written .*; choose another path"):
         journal_at(tmp_path / "file" / "a.trace.jsonl")
 
 
@@ -273,7 +273,7 @@ def test_values_of_tools_and_events_come_back_as_their_type(tmp_path: Path) -> N
 
 
 def test_a_name_with_a_lone_surrogate_does_not_stop_the_recording() -> None:
-    """A file name that is no proper text can end up in a step or message; its call must not fail."""
+    """A file name that is no proper text can end up in a step; its call must not fail."""
     journal = Journal.in_memory(HEADER)
     ask(journal, request(user("hi")), response("ho"), step="bad\udc80name")
     assert journal.trace().entries[0].step == "bad\\udc80name"

@@ -75,33 +75,33 @@ class Bodies:
     def own_items(self, entry: int) -> tuple[int, list[Any]]:
         """How many items a conversation shares with an earlier one, and its own items, decoded."""
         line = self._index.calls[entry]
-        base, own = self._own(entry)
+        own = self._own(entry)
         items = [loads(data) for data in own]
         if any(map(may_hold_tags, own)):
             items = [decode(self.put_back(item, line)) for item in items]
-        return (base[1] if base else 0), items
+        return shared_count(self._lines.head(line)), items
 
     def conversation(self, entry: int) -> list[bytes]:
         """The JSON of each item of a call's conversation. It is shared: do not change it."""
         chain: list[tuple[int, int, list[bytes]]] = []
         at = entry
         while at not in self._conversations:
-            base, own = self._own(at)
-            chain.append((at, base[1] if base else 0, own))
+            base = self._base(at)
+            chain.append((at, base[1] if base else 0, self._own(at)))
             if base is None:
                 break
             at = base[0]
         items = list(self._conversations.get(at, ()))
-        for link, (at, shared, own) in enumerate(reversed(chain), start=1):
+        for link, (call, shared, own) in enumerate(reversed(chain), start=1):
             if shared > len(items):
                 raise UnavailableError(
-                    f"{self._lines.place(self._index.calls[at])} continues {shared} items of an "
+                    f"{self._lines.place(self._index.calls[call])} continues {shared} items of an "
                     f"earlier conversation that has only {len(items)}; its request is lost"
                 )
             del items[shared:]
             items += own
             if link % _EVERY == 0 or link == len(chain):
-                self._keep(at, list(items))
+                self._keep(call, list(items))
         return items
 
     def _keep(self, entry: int, items: list[bytes]) -> None:
@@ -109,22 +109,23 @@ class Bodies:
             del self._conversations[next(iter(self._conversations))]
         self._conversations[entry] = items
 
-    def _own(self, entry: int) -> tuple[tuple[int, int] | None, list[bytes]]:
-        """The entry that a conversation continues, with how many items; and its own items."""
+    def _own(self, entry: int) -> list[bytes]:
+        """The items that a call's line holds itself."""
         line = self._index.calls[entry]
         value, _ = self._lines.heavy(line)
         path = self._path(line)
         holder = _holder(value, path)
-        own = holder[path[-1]] if holder is not None else []
-        return self._base(entry, line), [dumps(item) for item in own]
+        return [dumps(item) for item in holder[path[-1]]] if holder is not None else []
 
-    def _base(self, entry: int, line: int) -> tuple[int, int] | None:
+    def _base(self, entry: int) -> tuple[int, int] | None:
+        """The entry that a conversation continues, and how many items of it."""
+        line = self._index.calls[entry]
         base = self._lines.head(line).get("base")
         if base is None:
             return None
         if not (
             isinstance(base, list)
-            and len(base) == 2  # noqa: PLR2004 - [call id, n]
+            and len(base) == 2
             and isinstance(base[0], str)
             and isinstance(base[1], int)
             and base[1] >= 0
@@ -155,6 +156,14 @@ class Bodies:
                 "blob is missing or damaged"
             )
         return self._lines.heavy(found)[0]
+
+
+def shared_count(head: dict[str, Any]) -> int:
+    """How many items a call's conversation shares with an earlier one, by its line's head."""
+    base = head.get("base")
+    if not isinstance(base, list) or len(base) != 2 or not isinstance(base[1], int):
+        return 0
+    return base[1]
 
 
 def _holder(value: Any, path: Sequence[str]) -> dict[str, Any] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import TraceError
+from workbench.trace.bodies import shared_count
 from workbench.trace.canonical import DEFAULT_IGNORE, request_hash
 from workbench.trace.entry_head import EntryHead
 from workbench.trace.payloads import Message, Reply, ToolCall, has_view, view
@@ -48,14 +50,20 @@ class Entry(EntryHead):
 
     @property
     def usage(self) -> dict[str, int | None] | None:
-        """Tokens, as recorded, or read from the response; only counts that are there."""
+        """Tokens, as recorded, or read from the response; only counts that are there.
+
+        None when there are none, also because the response is damaged.
+        """
         found: dict[str, int | None] | None = self._outcome("usage", dict)
         if found is None and self.kind == "model" and self.api and has_view(self.api):
-            body = self.reply_body
+            try:
+                body = self.reply_body
+            except TraceError:
+                return None
             read = view(self.api).usage(body) if body is not None else None
             if read is not None:
                 counts = {name: getattr(read, name) for name in USAGE_FIELDS}
-                return {name: count for name, count in counts.items() if count is not None}
+                found = {name: count for name, count in counts.items() if count is not None}
         return found
 
     @property
@@ -127,8 +135,7 @@ class Entry(EntryHead):
     @property
     def shared_count(self) -> int:
         """How many items of the conversation were in an earlier request already."""
-        base = self._head.get("base")
-        return base[1] if isinstance(base, list) and len(base) == 2 else 0  # noqa: PLR2004
+        return shared_count(self._head)
 
     @property
     def reply(self) -> Reply | None:
@@ -189,14 +196,14 @@ class Entry(EntryHead):
         Raises:
             UnavailableError: the request cannot be put together.
         """
-        if self.hash is None or not self._is_call:
+        if not self._is_call:
+            return None
+        request = self.request
+        if self.hash is None:
             return None
         header = self.trace.header.hash
-        if header is None:
-            ignore: Any = DEFAULT_IGNORE.get(self.api or "", ())
-        else:
-            ignore = header.ignore.get(self.api or "", ())
-        request = self.request
+        api = self.api or ""
+        ignore = DEFAULT_IGNORE.get(api, ()) if header is None else header.ignore.get(api, ())
         forms = [request] if self.kind == "model" else [decode(request), request]
         return any(request_hash(self.kind, self.api, f, ignore) == self.hash for f in forms)
 

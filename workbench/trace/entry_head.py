@@ -185,7 +185,7 @@ class EntryHead:
     def _is_call(self) -> bool:
         return self.trace.index.kind(self._index) in (MODEL, TOOL)
 
-    def _outcome(self, name: str, *types: type) -> Any:
+    def _outcome(self, name: str, *types: Any) -> Any:
         value = (self._result_head if self._is_call else self._head).get(name)
         return value if isinstance(value, types) and not isinstance(value, bool) else None
 

@@ -74,15 +74,18 @@ class FileSource:
             while len(data) < length:
                 more = _read_at(self._fd, length - len(data), offset + len(data))
                 if not more:
-                    raise UnavailableError(
-                        f"{self.path}: the file ends at byte {offset + len(data):,}, and had "
-                        f"{self.size:,} bytes when it was opened. Somebody cut it short; load it "
-                        "again to see what is left"
-                    )
+                    raise self._cut_short()
                 data += more
         except OSError as error:
             raise UnavailableError(f"{self.path}: cannot be read ({error})") from error
         return data
+
+    def _cut_short(self) -> UnavailableError:
+        now = os.fstat(self._fd).st_size
+        return UnavailableError(
+            f"{self.path}: the file has {now:,} bytes now, and had {self.size:,} when it was "
+            "opened. Somebody cut it short; load it again to see what is left"
+        )
 
 
 def _read_at(fd: int, length: int, offset: int) -> bytes:

@@ -99,7 +99,7 @@ def _head(trace: Trace) -> str:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    names = ("#", "step", "what the model did", "what came of it", "time", "")
+    names: tuple[str, ...] = ("#", "step", "what the model did", "what came of it", "time", "")
     if not any(row["step"] for row in rows):
         names = tuple(name for name in names if name != "step")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)

@@ -248,8 +248,8 @@ class _Grouping:
             self.columns.durations[entry] = seconds
         source = head.get("source")
         self.columns.flags[entry] = (
-            (ERROR if head.get("error") else 0)
-            | (FAULT if head.get("fault") or source == "fault" else 0)
+            (ERROR if isinstance(head.get("error"), dict) else 0)
+            | (FAULT if isinstance(head.get("fault"), dict) or source == "fault" else 0)
             | (EDITED if source == "edited" else 0)
             | (REPLAYED if source == "replayed" else 0)
         )
