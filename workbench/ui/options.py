@@ -13,7 +13,7 @@ from workbench.trace.places import turn
 from workbench.trace.trace import Trace
 from workbench.trace.values import decode
 from workbench.ui.clips import clean
-from workbench.ui.python_log import place
+from workbench.ui.python_log import Code, place
 from workbench.ui.sheet import cost_text
 
 if TYPE_CHECKING:
@@ -73,12 +73,14 @@ def script_words(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name == "live_from":
             words[name] = place(value)
-        elif value is not None and (name, value) not in _DEFAULTS:
+        elif name == "setup" and value is not None:
+            words[name] = Code(getattr(value, "__name__", "setup"))
+        elif value is not None and value != _DEFAULTS.get(name):
             words[name] = value
     return words
 
 
-_DEFAULTS = {("tools_before", "replay"), ("tools_after", "deny")}
+_DEFAULTS = {"tools_before": "replay", "tools_after": "deny"}
 
 
 def plan_view(make: Callable[[], Plan], edits: Edits) -> dict[str, Any]:

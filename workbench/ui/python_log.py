@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,10 @@ def edit_lines(base: str, edits: Edits) -> list[str]:
 
 def run_lines(name: str, base: str, options: Mapping[str, Any], *, edits: bool) -> list[str]:
     """``result1 = wb.fork(agent, trace, …)``; values that are code are :class:`Code`."""
-    words = ["agent", base, *_star(options.get("args"))]
+    words = ["agent", base, *_arguments(options.get("args"), options.get("kwargs"))]
     if edits:
         words.append("edits=edits")
     words += [f"{key}={value!r}" for key, value in options.items() if key not in _NOT_SHOWN]
-    words += [f"{key}={value!r}" for key, value in (options.get("kwargs") or {}).items()]
     line = f"{name} = wb.fork({', '.join(words)})"
     if len(line) <= WIDE:
         return [line]
@@ -87,8 +87,21 @@ def place(at: Place) -> Code:
     return Code(f"wb.{at.kind}({at.value!r})")
 
 
-def _star(args: Iterable[Any] | None) -> list[str]:
-    return [repr(each) for each in args or ()]
+def _arguments(args: Sequence[Any] | None, kwargs: Mapping[str, Any] | None) -> list[str]:
+    """The agent's arguments; a name for those that cannot be written down."""
+    words = [repr(each) for each in args or ()]
+    words += [f"{key}={value!r}" for key, value in (kwargs or {}).items()]
+    if all(_is_literal(each) for each in [*(args or ()), *(kwargs or {}).values()]):
+        return words
+    return [*(["*args"] if args else []), *(["**kwargs"] if kwargs else [])]
+
+
+def _is_literal(value: Any) -> bool:
+    try:
+        ast.literal_eval(repr(value))
+    except (ValueError, SyntaxError):
+        return False
+    return True
 
 
 def _edit(edit: Edit) -> str:

@@ -293,7 +293,7 @@ class Workbench:
         before = len(self.forks)
         desk.runner.start(
             lambda controller: self._fork(base, edits, given, controller),
-            lambda result: desk.add(result, base, edits, given),
+            lambda result: desk.add(result, base, edits, given | self._given()),
             expected=planned.served + planned.rerun + planned.live,
             answer=answer or (_nobody if wait else None),
             times=repeat,
@@ -364,6 +364,9 @@ class Workbench:
         return fork(
             agent, trace, *args, edits=edits, name=name, controller=controller, **given, **kwargs
         )
+
+    def _given(self) -> dict[str, Any]:
+        return {"args": self._args, "kwargs": self._kwargs}
 
     def _wait(self) -> None:
         try:
