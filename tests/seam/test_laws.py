@@ -1,0 +1,139 @@
+"""Laws of record, replay and fork, over generated agents."""
+
+import asyncio
+from typing import Any
+
+import scripted
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scripted import HttpStatus, aask, ask
+
+import workbench as wb
+
+LAW = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+TEXT = st.text(max_size=12)
+ACTIONS = st.one_of(
+    st.tuples(st.just("ask"), TEXT),
+    st.tuples(st.just("stream"), TEXT),
+    st.tuples(st.just("tool"), st.integers(0, 3)),
+    st.tuples(st.just("event"), TEXT),
+    st.tuples(st.just("id"), st.none()),
+    st.tuples(st.just("fail"), TEXT),
+)
+SCRIPTS = st.lists(st.tuples(st.sampled_from(["", "plan", "write"]), ACTIONS), max_size=12)
+
+
+@wb.tool(effect="read")
+def look(number: int) -> dict[str, Any]:
+    """Raise for odd numbers, so that recorded exceptions are met too."""
+    if number % 2:
+        raise LookupError(f"no {number}")
+    return {"number": number, "twice": (number, number)}
+
+
+def perform(actions: list[tuple[str, tuple[str, Any]]]) -> list[Any]:
+    """An agent that does what it is told, and survives errors."""
+    out: list[Any] = []
+    for place, (what, value) in actions:
+        try:
+            if place:
+                with wb.step(place):
+                    out.append(act(what, value))
+            else:
+                out.append(act(what, value))
+        except (LookupError, HttpStatus) as error:
+            out.append(repr(error))
+    return out
+
+
+def act(what: str, value: Any) -> Any:
+    """One of the things that an agent does with the world."""
+    if what in ("ask", "fail"):
+        return ask(value, fail=what == "fail")["content"]
+    if what == "stream":
+        return "".join(chunk.get("text", "") for chunk in ask(value, stream=True))
+    if what == "tool":
+        return look(value)
+    if what == "event":
+        return wb.write_event("said", value)
+    return wb.new_id()
+
+
+def numbered() -> None:
+    """The model's every answer is different, and it fails when asked to."""
+    world = scripted.world
+    world.ran.clear()
+
+    def answer(body: dict[str, Any]) -> Any:
+        if body.get("fail"):
+            return HttpStatus(500)
+        return {"content": f"answer {len(world.ran)} to {body['messages'][-1]['content']}"}
+
+    world.answer = answer
+
+
+def shape(trace: wb.Trace) -> list[tuple[Any, ...]]:
+    """What a replay must keep of each entry."""
+    out: list[tuple[Any, ...]] = []
+    for entry in trace.entries:
+        head = (entry.kind, entry.step, entry.attempt, entry.name, entry.hash)
+        if entry.kind in ("model", "tool"):
+            error = entry.error and (entry.error.type, entry.error.message)
+            chunks = [chunk.data for chunk in entry.chunks]
+            out.append((*head, entry.request, entry.response, error, entry.ended, chunks))
+        else:
+            out.append((*head, entry.data if entry.kind == "event" else entry.value))
+    return out
+
+
+@LAW
+@given(actions=SCRIPTS)
+def test_a_replay_gives_the_same_entries(actions: list[tuple[str, tuple[str, Any]]]) -> None:
+    """Record then replay: same output, same entries, nothing live, nothing left over."""
+    numbered()
+    recorded = wb.record(perform, actions)
+    assert recorded.status == "ok", recorded.error
+    lived = len(scripted.world.ran)
+    replayed = wb.replay(perform, recorded.trace)
+    assert replayed.status == "ok", replayed.drift or replayed.error
+    assert replayed.output == recorded.output
+    assert shape(replayed.trace) == shape(recorded.trace)
+    assert len(scripted.world.ran) == lived
+    twice = wb.replay(perform, replayed.trace)
+    assert shape(twice.trace) == shape(recorded.trace)
+
+
+@LAW
+@given(actions=SCRIPTS)
+def test_a_fork_at_the_end_equals_a_replay_and_a_trace_equals_itself(
+    actions: list[tuple[str, tuple[str, Any]]],
+) -> None:
+    """With nothing changed nothing differs, however one asks."""
+    numbered()
+    recorded = wb.record(perform, actions)
+    assert recorded.trace.diff(recorded.trace).same
+    end = wb.turn(len(recorded.trace.turns) + 1)
+    fork = wb.fork(perform, recorded.trace, live_from=end)
+    assert (fork.status, fork.output) == ("ok", recorded.output)
+    assert shape(fork.trace) == shape(recorded.trace)
+    assert fork.diff().same
+
+
+@LAW
+@given(prompts=st.lists(TEXT, min_size=1, max_size=8), data=st.data())
+def test_any_interleaving_of_concurrent_calls_replays_right(
+    prompts: list[str], data: st.DataObject
+) -> None:
+    """Gathered in any order, each different prompt gets its own recorded reply."""
+
+    async def agent(order: list[int]) -> dict[int, str]:
+        replies = await asyncio.gather(*(aask(prompts[each]) for each in order))
+        return {each: reply["content"] for each, reply in zip(order, replies, strict=True)}
+
+    scripted.world.answer = lambda body: {"content": f"to {body['messages'][-1]['content']}"}
+    recorded = wb.record(agent, list(range(len(prompts))))
+    order = data.draw(st.permutations(range(len(prompts))))
+    replayed = wb.replay(agent, recorded.trace, order)
+    assert replayed.status == "ok"
+    assert replayed.output == {each: f"to {prompts[each]}" for each in range(len(prompts))}
