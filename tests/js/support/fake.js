@@ -10,6 +10,13 @@ import { FAULTS, infoOf, quadsOf, rowOf, turnOf } from './sample.js';
  *   receive: (changes: Bag) => void, answer: (message: Bag, buffers?: DataView[]) => void }} FakeModel
  */
 
+let underWay = 0;
+
+/** How many requests are on their way. */
+export function requestsUnderWay() {
+  return underWay;
+}
+
 /** @returns {Bag} */
 export function freshTraits() {
   return {
@@ -46,7 +53,8 @@ export function fakeModel(traits = {}, handlers = {}) {
     off(name, callback) { if (name && callback) listeners.get(name)?.delete(callback); },
     send(message) {
       model.sent.push(message);
-      setTimeout(() => reply(model, handlers, message), 0);
+      underWay += 1;
+      setTimeout(() => { underWay -= 1; reply(model, handlers, message); }, 0);
     },
     receive(changes) { for (const [name, value] of Object.entries(changes)) model.set(name, value); },
     answer: (message, buffers) => emit('msg:custom', message, buffers),

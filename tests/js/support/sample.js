@@ -99,8 +99,8 @@ export function turnOf(n, total, how = {}) {
   const last = n === total && total === 9;
   const pad = how.pad ? ` ${'lorem ipsum dolor sit amet '.repeat(how.pad / 27)}` : '';
   const fresh = n === 1 ? opening(pad) : [
-    messageOf({ n: 2 * n - 1, role: 'assistant', change: 'injected', calls: [{ name: before[0], arguments: before[1], id: `call_${n - 1}` }] }),
-    messageOf({ n: 2 * n, role: 'tool', name: before[0], change: 'injected', text: clipOf(JSON.stringify(before[2]) + pad), tool_call_id: `call_${n - 1}` }),
+    messageOf({ n: 2 * n - 1, role: 'assistant', calls: [{ name: before[0], arguments: before[1], id: `call_${n - 1}` }] }),
+    messageOf({ n: 2 * n, role: 'tool', name: before[0], text: clipOf(JSON.stringify(before[2]) + pad), tool_call_id: `call_${n - 1}` }),
   ];
   const shared = n === 1 ? 0 : 2 * n - 2;
   const old = Array.from({ length: how.all ? shared : 0 }, (_, i) => messageOf({ n: i + 1, role: i ? 'assistant' : 'system', text: clipOf(`message ${i + 1}`) }));
@@ -133,8 +133,8 @@ export function turnOf(n, total, how = {}) {
 /** @param {string} pad */
 function opening(pad) {
   return [
-    messageOf({ n: 1, role: 'system', change: 'injected', text: clipOf('You are a support agent. Look the customer up, read the order, refund it once, then write an e-mail.') }),
-    messageOf({ n: 2, role: 'user', change: 'injected', text: clipOf(`My lamp from order 101 arrived broken. I want my money back.${pad}`) }),
+    messageOf({ n: 1, role: 'system', text: clipOf('You are a support agent. Look the customer up, read the order, refund it once, then write an e-mail.') }),
+    messageOf({ n: 2, role: 'user', text: clipOf(`My lamp from order 101 arrived broken. I want my money back.${pad}`) }),
   ];
 }
 

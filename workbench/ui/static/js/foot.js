@@ -37,7 +37,7 @@ function makeOutcome(ctx) {
     if (key === shown) return;
     shown = key;
     if (fork < 1 || !info) fill(el, findings(ctx));
-    else fill(el, outcomeHead(ctx, info), runsTable(ctx, fork), outcomeButtons(ctx, fork, info));
+    else fill(el, outcomeHead(ctx, info), outcomeButtons(ctx, fork, info), runsTable(ctx, fork));
   }
   ctx.watch(['traces', 'shown'], paint);
   paint();

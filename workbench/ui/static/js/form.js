@@ -18,6 +18,8 @@ import { planField, problemOf, readJson, resolve } from './schema.js';
  *   `skip` are fields that stand elsewhere, `later` those behind "more".
  */
 
+const NEEDED = 'needed';
+
 /**
  * @param {Schema} schema @param {Record<string, unknown>} value what the fields start with
  * @param {FormOptions} options
@@ -39,19 +41,22 @@ export function makeForm(schema, value, options) {
   }
   const extra = Object.entries(value).filter(([name]) => !fields.has(name) && !options.skip?.includes(name));
 
+  // What is only empty yet is no mistake before somebody has typed.
+  let touched = false;
+
   function read() {
     /** @type {Record<string, unknown>} */
     const out = Object.fromEntries(extra);
     const problems = [];
     for (const [name, { field, note }] of fields) {
       const reading = field.read();
-      say(note, reading.problem);
+      say(note, touched || reading.problem !== NEEDED ? reading.problem : '');
       if (reading.problem) problems.push(`${name}: ${reading.problem}`);
       else if (reading.given) out[name] = reading.value;
     }
     return { value: out, problems };
   }
-  return { el: layOut(fields, extra.map(([name]) => name), () => { read(); options.changed?.(); }), read };
+  return { el: layOut(fields, extra.map(([name]) => name), () => { touched = true; read(); options.changed?.(); }), read };
 }
 
 /**
@@ -97,9 +102,9 @@ function typeWord(plan) {
 /** @param {FieldPlan} plan @param {boolean} required @param {Reading} reading @param {HTMLElement} input */
 function checked(plan, required, reading, input) {
   let { problem } = reading;
-  if (!problem && !reading.given && required) problem = 'needed';
+  if (!problem && !reading.given && required) problem = NEEDED;
   if (!problem && reading.given && reading.value !== null) problem = problemOf(plan, reading.value);
-  input.setAttribute('aria-invalid', String(problem !== ''));
+  input.setAttribute('aria-invalid', String(problem !== '' && problem !== NEEDED));
   return { ...reading, problem };
 }
 
@@ -125,8 +130,8 @@ function nested(name, plan, start, required, options) {
  *   { input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement, read: () => Reading }>}
  */
 const INPUTS = {
-  text: (plan, start, required) => textInput(h('input', { value: start === undefined || start === null ? '' : inline(start) }), required || start === ''),
-  long: (plan, start, required) => textInput(h('textarea', { rows: '3', value: start === undefined || start === null ? '' : inline(start) }), required || start === ''),
+  text: (plan, start, required) => textInput(h('input', { value: asText(start) }), start, required),
+  long: (plan, start, required) => textInput(h('textarea', { rows: '3', value: asText(start) }), start, required),
   integer: numberInput,
   number: numberInput,
   boolean: booleanInput,
@@ -134,15 +139,22 @@ const INPUTS = {
   json: jsonInput,
 };
 
-/** @param {HTMLInputElement | HTMLTextAreaElement} input @param {boolean} keepEmpty */
-function textInput(input, keepEmpty) {
+/** @param {unknown} start */
+function asText(start) {
+  return start === undefined || start === null ? '' : inline(start);
+}
+
+/** An empty text is a value where one stood before; else the field is left out.
+ * @param {HTMLInputElement | HTMLTextAreaElement} input @param {unknown} start @param {boolean} required */
+function textInput(input, start, required) {
+  const keepEmpty = start === '' || (required && typeof start === 'string');
   return { input, read: () => ({ value: input.value, given: keepEmpty || input.value !== '', problem: '' }) };
 }
 
 /** @param {FieldPlan} plan @param {unknown} start */
 function numberInput(plan, start) {
   const input = h('input', {
-    inputmode: 'decimal', autocomplete: 'off', value: start === undefined || start === null ? '' : inline(start),
+    inputmode: 'decimal', autocomplete: 'off', value: asText(start),
   });
   return {
     input,

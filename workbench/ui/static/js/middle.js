@@ -97,8 +97,8 @@ function empty(ctx) {
   const info = ctx.info();
   return h('div', { class: 'wb-empty' },
     h('b', null, info ? 'This run has no turns' : 'No trace is open'),
-    h('p', null, info ? 'It ended before any model call. What it left behind: ' : 'Give one: ', info
-      ? (info.headline || info.status) : h('code', null, 'workbench.Workbench("run.trace.jsonl")')));
+    h('p', null, info ? `It ended before any model call: ${info.status}.` : 'Give one: ',
+      !info && h('code', null, 'workbench.Workbench("run.trace.jsonl")')));
 }
 
 /** @param {Ctx} ctx */

@@ -25,6 +25,7 @@ export function makePending(ctx) {
       const { text } = await ctx.client.ask({ do: 'preview' });
       fill(diff, diffText(String(text ?? '')));
       diff.hidden = false;
+      diff.scrollIntoView?.({ block: 'nearest' });
       show.setAttribute('aria-expanded', 'true');
     } catch (error) {
       if (!isClosed(error)) ctx.fail(error);

@@ -37,7 +37,8 @@ export function makeRunBox(ctx) {
     if ((question?.id ?? '') === asking) return;
     asking = question?.id ?? '';
     fill(ask, question && questionCard(ctx, question));
-    if (question) focusCard(ctx, ask);
+    // Once the card is in the page, also when the page opens with a question.
+    if (question) queueMicrotask(() => focusCard(ctx, ask));
   }
   ctx.watch(['run'], paint);
   paint();
@@ -86,7 +87,7 @@ function questionCard(ctx, question) {
     });
   };
   const deny = button('Deny', answer('deny'));
-  const allow = button('Allow once', answer('allow'), { class: 'wb-btn wb-primary' });
+  const allow = button('Allow once', answer('allow'), { class: 'wb-btn wb-allow' });
   const isObject = question.arguments !== null && typeof question.arguments === 'object';
   return h('div', { class: 'wb-question', role: 'alertdialog', 'aria-labelledby': title, 'aria-describedby': `${title}-what`, tabindex: '-1' },
     h('p', { id: title }, chip('write', 'warn'), h('b', null, ` ${question.tool}`), ' wants to run live',

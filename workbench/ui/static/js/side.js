@@ -13,14 +13,17 @@ import { makeRunBox } from './runbox.js';
 /** @import { EditForm } from './replyform.js' */
 
 const CHANGES = [['reply', 'reply'], ['tool_result', 'tool result'], ['fault', 'fault…']];
-export const BUSY = new Set(['running', 'asking', 'cancelling']);
+const BUSY = new Set(['running', 'asking', 'cancelling']);
 
 /** @param {Ctx} ctx */
 export function makeSide(ctx) {
   const run = makeRunBox(ctx);
   const change = makeChange(ctx);
-  const el = h('aside', { class: 'wb-side', 'aria-label': 'change and run' }, run, change, makePending(ctx), makePlan(ctx));
-  ctx.watch(['run'], () => el.classList.toggle('wb-busy', BUSY.has(ctx.model.get('run')?.state)));
+  const el = h('aside', { class: 'wb-side', 'aria-label': 'change and run' },
+    h('div', { class: 'wb-side-scroll' }, run, change, makePending(ctx)), makePlan(ctx));
+  const paint = () => { el.classList.toggle('wb-busy', BUSY.has(ctx.model.get('run')?.state)); };
+  ctx.watch(['run'], paint);
+  paint();
   return el;
 }
 

@@ -1,7 +1,8 @@
 /** Texts from a trace, made safe and readable: they are only ever shown as text. */
 
-/** Marks that reorder or hide what stands beside them, by the name that is shown instead. */
+/** Marks that reorder, hide or erase what stands beside them, by the name that is shown instead. */
 const HIDDEN = new Map([
+  [0x00, 'NUL'], [0x07, 'BEL'], [0x08, 'BS'], [0x0c, 'FF'], [0x0d, 'CR'], [0x1b, 'ESC'], [0x7f, 'DEL'],
   [0x200b, 'ZWSP'], [0x200e, 'LRM'], [0x200f, 'RLM'], [0x061c, 'ALM'], [0x202a, 'LRE'],
   [0x202b, 'RLE'], [0x202c, 'PDF'], [0x202d, 'LRO'], [0x202e, 'RLO'], [0x2066, 'LRI'],
   [0x2067, 'RLI'], [0x2068, 'FSI'], [0x2069, 'PDI'], [0xfeff, 'BOM'], [0x2028, 'LSEP'],
@@ -20,9 +21,6 @@ const UNSEEN =
 export function visible(text) {
   return text.replace(UNSEEN, (mark) => {
     const code = mark.charCodeAt(0);
-    if (code === 13) return '␍';
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    if (code === 0x7f) return '␡';
     const name = HIDDEN.get(code) ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
     return `⟨${name}⟩`;
   });

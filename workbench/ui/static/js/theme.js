@@ -1,6 +1,6 @@
 /** The colours of the theme in use, for what is drawn on a canvas, and when they change. */
 
-const NAMES = ['blue', 'bad', 'warn', 'ok', 'edit', 'live', 'fg', 'fg2', 'edge', 'bg', 'bg2', 'bg3'];
+const NAMES = ['blue', 'bad', 'warn', 'ok', 'edit', 'live', 'fg', 'fg2', 'line', 'edge', 'bg', 'bg2', 'bg3'];
 
 /** @param {HTMLElement} root @returns {{ [name: string]: string }} */
 export function coloursOf(root) {
@@ -21,6 +21,7 @@ export function coloursOf(root) {
     ...out,
     recorded: out.edge ?? '', 'recorded-bg': out.bg ?? '', 'recorded-text': out.fg2 ?? '',
     tool: out.edge ?? '', 'tool-bg': out.bg3 ?? '', 'tool-text': out.fg ?? '',
+    'density-bg': out.line ?? '',
     fault: out.warn ?? '', 'fault-bg': out['warn-bg'] ?? '', 'fault-text': out.warn ?? '',
   };
 }

@@ -55,7 +55,7 @@ export function makeTimeline(ctx) {
   function draw() {
     span = Math.max(0.001, ...all.map((lane) => endOf(lane.quads)));
     for (const lane of all) drawLane(lane, span, colours);
-    say(clock, `0 – ${duration(span)}`);
+    say(clock, span > 0.001 ? `0 – ${duration(span)}` : '');
     paint();
   }
 

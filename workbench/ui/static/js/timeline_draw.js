@@ -40,6 +40,10 @@ export function drawTrace(paper, quads) {
   context.clearRect(0, 0, width, height);
   context.font = '10.5px ui-monospace, Menlo, Consolas, monospace';
   context.textBaseline = 'middle';
+  if (isDense(paper, quads)) {
+    drawDensity(paper, quads);
+    return;
+  }
   /** @type {Block[]} */
   const plain = [];
   /** @type {Block[]} */
@@ -51,6 +55,44 @@ export function drawTrace(paper, quads) {
   // What needs looking at is drawn last, so that it shows also where calls share a pixel.
   for (const block of plain) drawBlock(paper, block);
   for (const block of marked) drawBlock(paper, block);
+}
+
+/** Whether most calls are too narrow to be told apart. @param {Paper} paper @param {Quads} quads */
+function isDense({ width }, quads) {
+  return quads.length / 4 > width / 2;
+}
+
+/**
+ * Many calls in each pixel: the coloured part of a column is the share of its calls that are
+ * marked, and at least three pixels, so that a single error among thousands is seen.
+ * @param {Paper} paper @param {Quads} quads
+ */
+function drawDensity({ context, width, height, span, colours, fork }, quads) {
+  const columns = Array.from({ length: Math.ceil(width) }, () => new Map([['all', 0]]));
+  for (let index = 0; index < quads.length / 4; index += 1) {
+    const block = blockAt(quads, index);
+    const column = columns[Math.min(columns.length - 1, Math.floor(extent(block, width, span).left))];
+    const name = colourName(block);
+    column?.set('all', (column.get('all') ?? 0) + 1);
+    column?.set(name, (column.get(name) ?? 0) + 1);
+  }
+  columns.forEach((column, x) => {
+    const all = column.get('all') ?? 0;
+    if (!all) return;
+    let bottom = height - 2;
+    context.globalAlpha = fork ? 0.5 : 1;
+    context.fillStyle = colours['density-bg'] ?? '#ccc';
+    context.fillRect(x, 2, 1, height - 4);
+    context.globalAlpha = 1;
+    for (const name of ['bad', 'fault', 'warn', 'edit', 'live']) {
+      const n = column.get(name);
+      if (!n) continue;
+      const tall = Math.max(3, (n / all) * (height - 4));
+      context.fillStyle = colours[name] ?? '#888';
+      context.fillRect(x, Math.max(2, bottom - tall), 1, Math.min(tall, bottom - 2));
+      bottom -= tall;
+    }
+  });
 }
 
 /** The part of the width that a block takes, at least a pixel. @param {Block} block @param {number} width @param {number} span */

@@ -61,7 +61,8 @@ export function makeTurnList(ctx) {
 function noteText(ctx) {
   const { hits, partial } = ctx.local;
   const info = ctx.info();
-  if (!info || info.n_turns === 0) return 'No turns: the run made no model call.';
+  if (!info) return '';
+  if (info.n_turns === 0) return 'No turns: the run made no model call.';
   if (!hits) return '';
   if (!hits.length) return 'No turn matches.';
   return `${plural(hits.length, 'turn')} of ${info.n_turns}${partial ? ', still searching' : ''}`;

@@ -44,8 +44,12 @@ export function makeVirtualList(options, signal) {
     return { first, last, shift: el.scrollTop - top };
   }
 
-  function refresh() {
+  function setHeight() {
     inner.style.height = `${Math.min(full(), TALLEST)}px`;
+  }
+
+  function refresh() {
+    setHeight();
     const { first, last, shift } = visibleRange();
     const spare = [...rows].filter(([index]) => index < first || index > last).map(([, node]) => node);
     const next = new Map();
@@ -92,6 +96,7 @@ export function makeVirtualList(options, signal) {
   function activate(index) {
     if (index === active && rows.has(index)) return;
     active = index;
+    setHeight();
     if (index >= 0) reveal(index);
     refresh();
   }
