@@ -22,7 +22,7 @@ class ApiError(Exception):
 
     def body(self) -> dict[str, Any]:
         """The error as the JSON body that SDKs read."""
-        kind = "invalid_request_error" if self.status < 500 else "server_error"  # noqa: PLR2004
+        kind = "invalid_request_error" if self.status < 500 else "server_error"
         error = {"message": str(self), "type": kind, "param": self.param, "code": self.code}
         return {"error": error}
 

@@ -22,6 +22,7 @@ _NOT_SENT = (
     "parallel_tool_calls",
     "max_tokens",
     "max_completion_tokens",
+    "n_predict",
     "messages",
 )
 
@@ -129,7 +130,8 @@ def _answer_schema(response_format: Any) -> dict[str, Any]:
     if kind == "json_object":
         return {"type": "object", "additionalProperties": True}
     if kind == "json_schema":
-        schema = (response_format.get("json_schema") or {}).get("schema")
+        named = response_format.get("json_schema")
+        schema = named.get("schema") if isinstance(named, dict) else None
         if not isinstance(schema, dict):
             where = "response_format.json_schema.schema"
             raise bad_request(f"{where} must be a JSON schema.", where)

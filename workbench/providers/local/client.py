@@ -17,7 +17,7 @@ from pathlib import Path
 
 import workbench
 from workbench.errors import LocalModelError, UsageError
-from workbench.providers.local.engine import MODEL_NAME, find_model
+from workbench.providers.local.engine import MODEL_NAME, find_model, thread_count
 from workbench.providers.local.state import (
     ServerState,
     log_path,
@@ -159,6 +159,7 @@ def _start(
     folder: Path, idle_s: float, timeout_s: float
 ) -> tuple[ServerState, http.client.HTTPConnection]:
     find_model()
+    thread_count()
     process = _spawn(folder, idle_s)
     deadline = time.monotonic() + timeout_s
     while True:

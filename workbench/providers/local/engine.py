@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import LocalModelError, MissingExtraError
+from workbench.errors import LocalModelError, MissingExtraError, UsageError
 
 MODEL_NAME = "smollm2-135m"
 """The model's name in every reply, whatever name the request gives."""
@@ -14,6 +15,7 @@ MODEL_NAME = "smollm2-135m"
 CONTEXT_TOKENS = 4096
 """Prompt and reply together, in tokens."""
 
+THREADS_VARIABLE = "WORKBENCH_LOCAL_THREADS"
 _THREADS = 2
 _ERRORS_ONLY = 1
 
@@ -52,6 +54,21 @@ def missing(package: str) -> MissingExtraError:
     return error
 
 
+def thread_count() -> int:
+    """How many threads compute: ``WORKBENCH_LOCAL_THREADS``, or 2.
+
+    The threads wait for each other after every step, so on a machine whose processors are all
+    busy with other work one thread is several times faster than two.
+
+    Raises:
+        UsageError: the variable does not hold a whole number of at least 1.
+    """
+    text = os.environ.get(THREADS_VARIABLE) or str(_THREADS)
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"{THREADS_VARIABLE} must be a whole number of at least 1, not {text!r}.")
+    return int(text)
+
+
 class Engine:
     """A running llama.cpp server on a free loopback port, closed to all but its key's holder."""
 
@@ -63,8 +80,10 @@ class Engine:
         params.n_ctx = CONTEXT_TOKENS
         # One slot: requests batched together would change each other's rounding.
         params.n_parallel = 1
-        params.cpuparams.n_threads = _THREADS
+        params.cpuparams.n_threads = thread_count()
         params.use_jinja = True
+        # As with OpenAI, a conversation that ends with the assistant is answered, not continued.
+        params.prefill_assistant = False
         params.ui = False
         params.api_keys = [key]
         params.verbosity = _ERRORS_ONLY

@@ -67,7 +67,7 @@ def _describe(tool: dict[str, Any]) -> str:
 def _kind(schema: Any) -> str:
     if not isinstance(schema, dict):
         return "any"
-    if "enum" in schema:
+    if isinstance(schema.get("enum"), list):
         return " or ".join(json.dumps(value) for value in schema["enum"])
     kind = schema.get("type", "any")
     text = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)

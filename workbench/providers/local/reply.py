@@ -163,10 +163,11 @@ class StopCutter:
         if self._stopped:
             return ""
         self._held += text
-        found = [at for stop in self._stops if (at := self._held.find(stop)) >= 0]
+        found = [(at + len(stop), at) for stop in self._stops if (at := self._held.find(stop)) >= 0]
         if found:
+            # The one that is complete first, as if the text came one character at a time.
             self._stopped = True
-            done, self._held = self._held[: min(found)], ""
+            done, self._held = self._held[: min(found)[1]], ""
             return done
         keep = max((self._overlap(stop) for stop in self._stops), default=0)
         cut = len(self._held) - keep

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.providers.local.api import bad_request
+
 MAX_STRING = 200
 """Longest string, in characters, that a tool's argument or an answer in JSON may have."""
 
@@ -49,7 +51,10 @@ def _hoist(schema: dict[str, Any], prefix: str, into: dict[str, Any]) -> dict[st
     if not any(key in schema for key in _FREE):
         schema = {**schema, "type": "object", "properties": {}}
     for section in _DEFINITIONS:
-        for name, definition in (schema.get(section) or {}).items():
+        definitions = schema.get(section) or {}
+        if not isinstance(definitions, dict):
+            raise bad_request(f"'{section}' in a schema must be an object.")
+        for name, definition in definitions.items():
             into[prefix + name] = _bounded(definition, prefix)
     rest = {key: value for key, value in schema.items() if key not in _DEFINITIONS}
     bounded: dict[str, Any] = _bounded(rest, prefix)

@@ -99,4 +99,4 @@ def _refusal(response: http.client.HTTPResponse) -> ApiError:
         error = {"message": f"llama.cpp's server answered {response.status}: {text[:500]}"}
     # A request that it could not work on is the request's fault, unless it is still loading.
     busy = response.status == http.client.SERVICE_UNAVAILABLE
-    return from_upstream(response.status if busy or response.status < 500 else 500, error)  # noqa: PLR2004
+    return from_upstream(response.status if busy or response.status < 500 else 500, error)
