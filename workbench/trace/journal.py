@@ -105,10 +105,7 @@ class Journal:
         """
         path = _checked_path(path)
         fsync = durability == "fsync"
-        partial = None
-        if has_content(path):
-            check_replaceable(path, replace=replace)
-            partial = partial_path(path)
+        partial = _beside(path, replace=replace)
         make_folder(path)
         try:
             appender = FileAppender(partial or path, new=True, fsync=fsync)
@@ -294,6 +291,14 @@ class Journal:
                 self._failed(_joined_line(self.writer), error)
                 return
         self._write(Packed(_joined(self.writer)), _joined_line(self.writer))
+
+
+def _beside(path: Path, *, replace: bool) -> Path | None:
+    """Where to write what is to replace a trace; None when nothing is there to be replaced."""
+    if not has_content(path):
+        return None
+    check_replaceable(path, replace=replace)
+    return partial_path(path)
 
 
 def _first_line(header: TraceLine) -> bytes:
