@@ -91,6 +91,7 @@ def test_the_view_s_counts_give_the_same_price() -> None:
         ({"input_tokens": 20, "output_tokens": 1, "cache_read_tokens": 80}, "openai", "gpt-4o"),
         ({"input_tokens": -1, "output_tokens": 1}, "openai", "gpt-4o-mini"),
         ({"input_tokens": "many", "output_tokens": 1}, "openai", "gpt-4o-mini"),
+        ({"input_tokens": 9, "output_tokens": 1, "cache_read_tokens": []}, "openai", "gpt-4o-mini"),
     ],
 )
 def test_what_is_not_known_has_no_price(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from workbench.analysis.sources import Source, traces
+from workbench.errors import TraceError
 from workbench.trace.prices import billed, cost_of
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ class EntryRow:
 
     def usage(self, name: str) -> int | None:
         """A token count, when it was recorded."""
-        usage = self.entry.usage
-        return None if usage is None else usage.get(name)
+        try:
+            value = (self.entry.usage or {}).get(name)
+        except TraceError:
+            return None  # the file is damaged there
+        return value if type(value) is int else None
 
     @property
     def outcome(self) -> str:

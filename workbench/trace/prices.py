@@ -82,7 +82,7 @@ def money(amount: Decimal | None) -> str:
     # Two significant digits, as calls cost fractions of a cent and "$0.00" would say nothing.
     places = max(2, 1 - amount.adjusted())
     text = f"{amount:.{places}f}"
-    return f"${text.rstrip('0') if places > 2 else text}"  # noqa: PLR2004 - cents
+    return f"${text.rstrip('0') if places > 2 else text}"
 
 
 def price_version() -> str | None:
@@ -130,6 +130,8 @@ def price(
     counts = tuple((theirs, usage.get(ours)) for ours, theirs in _TOKENS.items())
     if any(value is None for _, value in counts[:2]):
         return None
+    if any(value is not None and type(value) is not int for _, value in counts):
+        return None  # not a count; a damaged or foreign file can hold anything
     prices = _genai_prices()
     if prices is None:
         return None
