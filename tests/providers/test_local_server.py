@@ -1,6 +1,7 @@
 """The local model's server: one for all, and gone when nobody needs it."""
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -11,14 +12,17 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
 
 from workbench.errors import LocalModelError, MissingExtraError, UsageError
 from workbench.providers.local import client, local_model, status, stop
 
 pytestmark = pytest.mark.model
+
+# It has no type information, so it is not imported by name.
+psutil: Any = importlib.import_module("psutil")
 
 USER = """
 import os, sys
@@ -101,23 +105,50 @@ def test_stop_ends_it_and_leaves_no_state(folder: Path) -> None:
     assert not stop()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"port": "x"}', "posing"])
-def test_stale_state_is_replaced(folder: Path, content: str) -> None:
-    """A torn file, or a port that now belongs to another program, leads to a new server."""
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"port": "x", "pid": 1, "token": "t", "protocol": 1}',
+        '{"port": 80, "pid": 1, "token": "t", "protocol": 99}',
+        '{"port": 70000, "pid": 1, "token": "t", "protocol": 1}',
+    ],
+)
+def test_damaged_or_foreign_state_counts_as_none(folder: Path, content: str) -> None:
+    """A torn file, or one of a version that talks differently, never leads anywhere."""
+    folder.mkdir()
+    (folder / "server.json").write_text(content)
+    assert status() is None
+
+
+def test_a_port_that_now_belongs_to_another_program_is_not_trusted(folder: Path) -> None:
+    """State that outlived its server is replaced, even if something answers on its port."""
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as other:
         threading.Thread(target=pose, args=(other,), daemon=True).start()
-        if content == "posing":
-            port = other.getsockname()[1]
-            old = {"port": port, "pid": os.getpid(), "token": "old", "protocol": 1}
-            content = json.dumps(old)
-        (folder / "server.json").write_text(content)
+        port = other.getsockname()[1]
+        old = {"port": port, "pid": os.getpid(), "token": "old", "protocol": 1}
+        (folder / "server.json").write_text(json.dumps(old))
         assert status() is None
         with local_model(idle_s=1) as url:
-            assert str(other.getsockname()[1]) not in url
+            assert url != f"http://127.0.0.1:{port}/v1"
             running = status()
             assert running is not None
+            assert running.base_url == url
             assert running.pid != os.getpid()
+
+
+def test_no_idle_time_still_waits_for_the_first_user(folder: Path) -> None:
+    """With `idle_s=0` the server is there for its user, and gone right after."""
+    with local_model(idle_s=0):
+        running = status()
+        assert running is not None
+        time.sleep(0.6)
+        assert status() == running
+    assert ends(running.pid, 10)
+    assert not (folder / "server.json").exists()
 
 
 def pose(server: socket.socket) -> None:

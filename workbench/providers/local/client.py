@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import workbench
 from workbench.errors import LocalModelError, UsageError
 from workbench.providers.local.engine import MODEL_NAME, find_model, thread_count
 from workbench.providers.local.state import (
@@ -30,7 +29,7 @@ from workbench.providers.local.state import (
 DEFAULT_IDLE_S = 10.0
 
 _POLL_S = 0.05
-_ANSWER_S = 5.0
+_ANSWER_S = 10.0
 _LOG_LINES = 20
 
 
@@ -186,7 +185,7 @@ def _start(
 
 def _spawn(folder: Path, idle_s: float) -> subprocess.Popen[bytes]:
     """Start the server on its own: it outlives this process and its terminal."""
-    package = str(Path(workbench.__file__).parent.parent)
+    package = str(Path(__file__).resolve().parents[3])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [sys.executable, "-P", "-m", "workbench.providers.local.server"]
     command += ["--folder", str(folder), "--idle", str(idle_s)]

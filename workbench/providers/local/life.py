@@ -9,6 +9,9 @@ from collections.abc import Iterator
 
 from workbench.providers.local.api import ApiError
 
+FIRST_USER_S = 10.0
+"""Seconds that the server waits at least for the user who started it."""
+
 
 class Life:
     """Counts users and running requests; knows when nobody has needed the server for a while."""
@@ -16,6 +19,7 @@ class Life:
     def __init__(self, idle_s: float) -> None:
         self._idle_s = idle_s
         self._lock = threading.Lock()
+        self._limit_s = max(idle_s, FIRST_USER_S)
         self._needed = 0
         self._free_since = time.monotonic()
         self._stopping = threading.Event()
@@ -31,6 +35,7 @@ class Life:
             if self._stopping.is_set():
                 raise ApiError(503, "The local model's server is stopping.")
             self._needed += 1
+            self._limit_s = self._idle_s
         try:
             yield
         finally:
@@ -47,5 +52,5 @@ class Life:
         while not self._stopping.wait(poll_s):
             with self._lock:
                 idle = time.monotonic() - self._free_since
-                if self._needed == 0 and idle >= self._idle_s:
+                if self._needed == 0 and idle >= self._limit_s:
                     self._stopping.set()
