@@ -1,0 +1,179 @@
+"""The SDK's exceptions as the trace keeps them, and back as the SDK would raise them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from workbench.adapters.openai import sdk
+from workbench.adapters.openai.wire import body_bytes, body_headers, kept_headers, read_body
+from workbench.errors import DriftError
+from workbench.seam.exceptions import describe, rebuild
+from workbench.trace.entries import ErrorInfo
+
+_TIMEOUTS = frozenset({"timeout", "APITimeoutError"})
+_LOST = frozenset({"connection_reset", "APIConnectionError"})
+_DEFAULT_CAUSE = {True: "ReadTimeout", False: "ReadError"}
+
+# What the provider says, by status: message, type, code.
+_USUAL: dict[int, tuple[str, str, str | None]] = {
+    400: ("Invalid request.", "invalid_request_error", None),
+    401: ("Incorrect API key provided.", "invalid_request_error", "invalid_api_key"),
+    403: ("You do not have access to this resource.", "invalid_request_error", None),
+    404: ("The model does not exist.", "invalid_request_error", "model_not_found"),
+    408: ("Request timed out.", "server_error", None),
+    409: ("The request conflicts with another one.", "invalid_request_error", None),
+    413: ("The request is too large.", "invalid_request_error", None),
+    422: ("The request could not be processed.", "invalid_request_error", None),
+    429: ("Rate limit reached for requests.", "requests", "rate_limit_exceeded"),
+    503: ("The engine is currently overloaded, please try again later.", "server_error", None),
+}
+_USUAL_SERVER = ("The server had an error while processing your request.", "server_error", None)
+
+
+class StreamEventError(Exception):
+    """An event inside a stream that ends it: the provider's error, or one that is not JSON."""
+
+    def __init__(self, kind: str, module: str, message: str, data: Any, name: str | None) -> None:
+        super().__init__(message)
+        self.kind, self.module, self.data, self.name = kind, module, data, name
+
+
+def to_info(error: BaseException, response: Any = None) -> ErrorInfo:
+    """An exception of a call, with all that it takes to raise it again.
+
+    Args:
+        error: what was raised.
+        response: the response that had come by then, if any: its body is what the SDK, or the
+            agent's own schema, did not accept.
+    """
+    import openai
+
+    if isinstance(error, StreamEventError):
+        return _of_event(error)
+    if isinstance(error, openai.APIStatusError):
+        return ErrorInfo(**_named(error), **_answer(error.response))
+    if isinstance(error, openai.APIConnectionError):
+        return _of_connection(error)
+    info = describe(error)
+    if response is not None and not isinstance(error, asyncio.CancelledError):
+        return ErrorInfo(**_named(error), args=info.args, **_answer(response))
+    return info
+
+
+def _named(error: BaseException) -> dict[str, Any]:
+    module = type(error).__module__
+    name = "openai" if module.startswith("openai.") else module
+    return {"type": type(error).__name__, "module": name, "message": str(error)}
+
+
+def _answer(response: Any) -> dict[str, Any]:
+    head = {"status": response.status_code, "headers": kept_headers(response)}
+    try:
+        return {**head, "body": read_body(response)}
+    except RuntimeError:  # closed before its body was read, by whoever made the error
+        return head
+
+
+def _of_connection(error: BaseException) -> ErrorInfo:
+    cause = error.__cause__
+    fields = _named(error)
+    if cause is not None:
+        fields["cause"] = type(cause).__name__
+        fields["attributes"] = {"cause_message": str(cause)}
+    return ErrorInfo(**fields)
+
+
+def _of_event(error: StreamEventError) -> ErrorInfo:
+    fields: dict[str, Any] = {
+        "type": error.kind,
+        "module": error.module,
+        "message": str(error),
+        "body": error.data,
+    }
+    if error.name:
+        fields["event"] = error.name
+    return ErrorInfo(**fields)
+
+
+def to_exception(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
+    """The exception that the agent's code gets for a recorded or injected error."""
+    import openai
+
+    if info.type == "stopped" and info.module == "workbench":
+        return DriftError(info.message)
+    if info.type == "CancelledError":
+        return asyncio.CancelledError(*(info.args or ()))
+    if info.status is not None and info.status >= 400:
+        return sdk.status_error(asked.client, error_response(asked, info))
+    if info.type in _TIMEOUTS or info.type in _LOST:
+        return _connection(asked, info)
+    request = sdk.build_request(asked)
+    if _is_transport(info.type, request):
+        return transport_error(info, request)
+    if info.type == "APIError" and info.module == "openai":
+        body = info.body.get("error") if isinstance(info.body, dict) else info.body
+        return openai.APIError(info.message, request, body=body)
+    return rebuild(info)
+
+
+def _connection(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
+    import openai
+
+    request = sdk.build_request(asked)
+    error: openai.APIConnectionError
+    if info.type in _TIMEOUTS:
+        error = openai.APITimeoutError(request=request)
+    elif info.type == "APIConnectionError" and info.message:
+        error = openai.APIConnectionError(message=info.message, request=request)
+    else:
+        error = openai.APIConnectionError(request=request)
+    error.__cause__ = transport_error(info, request)
+    return error
+
+
+def transport_error(info: ErrorInfo, request: Any) -> BaseException:
+    """The HTTP library's own error, below the SDK's."""
+    name = info.type
+    if not _is_transport(name, request):
+        name = info.cause or ""
+    if not _is_transport(name, request):
+        name = _DEFAULT_CAUSE[info.type in _TIMEOUTS]
+    told = (info.attributes or {}).get("cause_message")
+    kind = getattr(sdk.transport(request), name)
+    error: BaseException = kind(info.message if told is None else told, request=request)
+    return error
+
+
+def _is_transport(name: str, request: Any) -> bool:
+    library = sdk.transport(request)
+    found = getattr(library, name, None)
+    return isinstance(found, type) and issubclass(found, library.RequestError)
+
+
+def as_seen(error: BaseException, request: Any) -> BaseException:
+    """What the agent gets for an error of the HTTP library inside a stream, in this release."""
+    import openai
+
+    library = sdk.transport(request)
+    if not isinstance(error, library.RequestError) or not sdk.maps_stream_errors():
+        return error
+    seen: openai.APIConnectionError
+    if isinstance(error, library.TimeoutException):
+        seen = openai.APITimeoutError(request=request)
+    else:
+        seen = openai.APIConnectionError(request=request)
+    seen.__cause__ = error
+    return seen
+
+
+def error_response(asked: sdk.Asked, info: ErrorInfo) -> Any:
+    """The response that an error tells of. One without a body gets the provider's usual one."""
+    status = int(info.status or 0)
+    body = info.body
+    if body is None:
+        message, kind, code = _USUAL.get(status, _USUAL_SERVER)
+        body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    headers = body_headers(info.headers, body)
+    request = sdk.build_request(asked)
+    return sdk.make_response(request, status, headers, content=body_bytes(body, headers))

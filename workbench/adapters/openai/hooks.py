@@ -1,0 +1,201 @@
+"""One call of ``chat.completions``, as the drivers want to see it."""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from workbench.adapters.openai import sdk
+from workbench.adapters.openai.errors import error_response, to_exception, to_info
+from workbench.adapters.openai.streams import Playback, Tee, wait_like
+from workbench.adapters.openai.wire import (
+    body_bytes,
+    body_headers,
+    kept_headers,
+    read_body,
+    stream_headers,
+)
+from workbench.errors import UsageError
+from workbench.seam.calls import Call, Outcome, Served
+from workbench.seam.drivers import Tap
+from workbench.trace.entries import ErrorInfo
+
+
+@dataclass(slots=True)
+class Caught:
+    """The HTTP response of the call that is under way in this context."""
+
+    response: Any = None
+
+
+CAUGHT: ContextVar[Caught | None] = ContextVar("workbench_openai_response", default=None)
+
+
+class ChatHooks:
+    """A call made by sync code."""
+
+    is_async = False
+
+    def __init__(self, asked: sdk.Asked, call: Call, wrapped: Any) -> None:
+        self._asked = asked
+        self._call = call
+        self._wrapped = wrapped
+        self._caught = Caught()
+        self._served = False
+        self._since = time.monotonic()
+        self._tee: Tee | None = None
+
+    # -- live -----------------------------------------------------------------------------
+
+    def perform(self, request: Any) -> Any:
+        """Make the call for real: with the agent's own arguments, unless the body was edited."""
+        args, kwargs = self._arguments(request)
+        token = CAUGHT.set(self._caught)
+        try:
+            result = self._wrapped(*args, **kwargs)
+        finally:
+            CAUGHT.reset(token)
+        if sdk.reads_body_late(self._asked):
+            self._caught.response.read()
+        return result
+
+    def _arguments(self, request: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        sdk.settle_key(self._asked.client)
+        self._since = time.monotonic()
+        if request is self._call.request or request == self._call.request:
+            return self._asked.args, self._asked.kwargs
+        return self._asked.with_body(request.get("body"), request.get("query"))
+
+    def outcome(self, result: Any) -> Outcome:
+        """Read the response that the SDK made the result of."""
+        response, self._caught.response = self._caught.response, None
+        if response is None:
+            raise UsageError(
+                f"a {type(result).__name__} came back without any HTTP response: something else "
+                "replaces the SDK's methods below the workbench. Take that out while recording"
+            )
+        outcome = self._known(response)
+        body = outcome.response["body"] = read_body(response)
+        outcome.model = _model(body)
+        return outcome
+
+    def failure(self, error: BaseException) -> Outcome:
+        """Read an exception. A response that came, but could not be used, is kept too."""
+        response, self._caught.response = self._caught.response, None
+        info = to_info(error, response)
+        if info.type == "CancelledError":
+            since = self._tee.at if self._tee is not None else self._since
+            info = info.model_copy(update={"after_s": round(time.monotonic() - since, 3)})
+        outcome = Outcome(error=info)
+        if not self._served:
+            outcome.provider = provider(self._asked.client)
+        if response is not None and info.status is not None:
+            outcome.response = {"status": info.status, "headers": info.headers, "body": info.body}
+            outcome.model = _model(info.body)
+        return outcome
+
+    def _known(self, response: Any) -> Outcome:
+        head = {"status": response.status_code, "headers": kept_headers(response)}
+        name = None if self._served else provider(self._asked.client)
+        return Outcome(response=head, provider=name)
+
+    # -- not from the world ---------------------------------------------------------------
+
+    def exception(self, info: ErrorInfo) -> BaseException:
+        """The SDK's own exception, complete with request and response."""
+        return to_exception(self._asked, info)
+
+    def deliver(self, served: Served) -> Any:
+        """The SDK's own result, made by its own parser from a response like the recorded one."""
+        return sdk.process(self._asked, self._answer(served))
+
+    def _answer(self, served: Served) -> Any:
+        """The response of a served answer; raises its error when there is none."""
+        self._served = True
+        if served.chunks is None and served.error is not None:
+            if served.error.body is None or (served.error.status or 400) >= 400:
+                raise self.exception(served.error)
+            # A good status with a body that could not be used: the parser says so again.
+            return error_response(self._asked, served.error)
+        request = sdk.build_request(self._asked)
+        head = served.response if isinstance(served.response, dict) else {}
+        status = head.get("status", 200)
+        if served.chunks is None:
+            body = head.get("body")
+            headers = body_headers(head.get("headers"), body)
+            content = body_bytes(body, headers)
+            return sdk.make_response(request, status, headers, content=content)
+        self._caught.response = sdk.make_response(
+            request,
+            status,
+            stream_headers(head),
+            stream=Playback(self._asked, request, served).stream(is_async=self.is_async),
+        )
+        return self._caught.response
+
+    # -- streams --------------------------------------------------------------------------
+
+    def is_stream(self, result: Any) -> bool:  # noqa: ARG002 - it shows by the response
+        """Whether the response's body is yet to be read, event by event."""
+        return self._asked.stream and self._caught.response is not None
+
+    def tee(self, result: Any, tap: Tap) -> Any:
+        """The very same result; reading it tells the tap."""
+        # Let go of the response, so that it ends when its reader forgets it.
+        response, self._caught.response = self._caught.response, None
+        tap.known = self._known(response)
+        self._tee = Tee(response, tap, is_async=self.is_async)
+        self._tee.attach()
+        return result
+
+
+class AsyncChatHooks(ChatHooks):
+    """A call made by async code."""
+
+    is_async = True
+
+    async def perform(self, request: Any) -> Any:
+        """Make the call for real: with the agent's own arguments, unless the body was edited."""
+        args, kwargs = self._arguments(request)
+        token = CAUGHT.set(self._caught)
+        try:
+            result = await self._wrapped(*args, **kwargs)
+        finally:
+            CAUGHT.reset(token)
+        if sdk.reads_body_late(self._asked):
+            await self._caught.response.aread()
+        return result
+
+    async def deliver(self, served: Served) -> Any:
+        """The SDK's own result, made by its own parser from a response like the recorded one."""
+        if served.chunks is None and served.error is not None:
+            await wait_like(served.error)
+        return await sdk.process(self._asked, self._answer(served))
+
+
+def _model(body: Any) -> str | None:
+    found = body.get("model") if isinstance(body, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def provider(client: Any) -> str:
+    """Who answers, without saying where: ``openai``, ``azure``, ``local``, or any other
+    server that speaks OpenAI's protocol."""
+    host = sdk.host(client).lower().strip("[]")
+    if sdk.is_azure(client) or host.endswith(".azure.com"):
+        return "azure"
+    if host == "openai.com" or host.endswith(".openai.com"):
+        return "openai"
+    return "local" if _is_loopback(host) else "openai-compatible"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,178 @@
+"""Putting the hooks into the SDK's classes, and taking them out."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from workbench.adapters.openai import sdk
+from workbench.adapters.openai.asking import call_of, endpoint, is_chat
+from workbench.adapters.openai.hooks import CAUGHT, AsyncChatHooks, ChatHooks
+from workbench.errors import MissingExtraError, UsageError
+from workbench.seam.current import ENCLOSING, call_site, current_seam
+from workbench.seam.drivers import Seam, call_async, call_sync
+
+
+class _State:
+    """What is hooked, in this process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.wanted = False
+        self.waiting = False
+        self.undo: list[Callable[[], None]] = []
+        self.told: WeakKeyDictionary[Seam, set[str]] = WeakKeyDictionary()
+        """The endpoints that each session was warned of."""
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Hook the SDK, now or when it is imported. Calling it again changes nothing.
+
+    Raises:
+        MissingExtraError: the SDK is installed, but ``wrapt``, which this needs, is not.
+    """
+    try:
+        import wrapt
+    except ImportError:
+        if find_spec("openai") is None:
+            return
+        raise MissingExtraError("openai", "wrapt") from None
+    _state.wanted = True
+    if "openai" in sys.modules:
+        _patch(sys.modules["openai"])
+    elif not _state.waiting:
+        _state.waiting = True
+        wrapt.register_post_import_hook(_patch, "openai")
+
+
+def uninstall() -> None:
+    """Take the hooks out: the SDK is as it was."""
+    _state.wanted = False
+    with _state.lock:
+        while _state.undo:
+            _state.undo.pop()()
+
+
+def _patch(_module: Any) -> None:
+    with _state.lock:
+        if not _state.wanted or _state.undo:
+            return
+        for name, wrapper in zip(sdk.REQUEST, (_request, _arequest), strict=True):
+            _wrap(sdk.BASE, name, wrapper)
+        for name in sdk.PROCESS:
+            _wrap(sdk.BASE, name, _process)
+        for module, names in sdk.CLIENTS.items():
+            for name in names:
+                _wrap(module, name, _construct)
+
+
+def _wrap(module: str, name: str, wrapper: Callable[..., Any]) -> None:
+    from wrapt import wrap_function_wrapper
+
+    class_name, method = name.split(".")
+    owner = getattr(import_module(module), class_name)
+    had = vars(owner).get(method)
+    ours = wrap_function_wrapper(owner, method, wrapper)
+
+    def undo() -> None:
+        # Somebody else's hook above ours stays; ours then only passes on.
+        if vars(owner).get(method) is not ours:
+            return
+        if had is None:
+            delattr(owner, method)
+        else:
+            setattr(owner, method, had)
+
+    _state.undo.append(undo)
+
+
+def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    seam = current_seam() if _state.wanted else None
+    if seam is None:
+        sdk.settle_key(client)
+        return wrapped(*args, **kwargs)
+    asked = sdk.Asked.of(client, args, kwargs)
+    if not is_chat(asked.options):
+        _elsewhere(seam, asked)
+        return wrapped(*args, **kwargs)
+    call = call_of(asked)
+    return call_sync(seam, call, ChatHooks(asked, call, wrapped))
+
+
+def _arequest(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """As :func:`_request`. It is no coroutine itself: the request is read before any waiting."""
+    seam = current_seam() if _state.wanted else None
+    if seam is None:
+        sdk.settle_key(client)
+        return wrapped(*args, **kwargs)
+    asked = sdk.Asked.of(client, args, kwargs)
+    if not is_chat(asked.options):
+        _elsewhere(seam, asked)
+        return wrapped(*args, **kwargs)
+    call = call_of(asked)
+    return call_async(seam, call, AsyncChatHooks(asked, call, wrapped))
+
+
+def _process(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    caught = CAUGHT.get()
+    if caught is not None:
+        caught.response = kwargs.get("response")
+    return wrapped(*args, **kwargs)
+
+
+def _construct(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Make a client. Where a recording answers, one without a key is as good as any."""
+    import openai
+
+    try:
+        wrapped(*args, **kwargs)
+    except openai.OpenAIError as error:
+        seam = current_seam() if _state.wanted else None
+        if seam is None or seam.session.setting.recording or kwargs.get("api_key"):
+            raise
+        try:
+            wrapped(*args, **{**kwargs, "api_key": sdk.DUMMY_KEY})
+        except openai.OpenAIError:
+            raise error from None  # it was not about the key
+
+
+def _elsewhere(seam: Seam, asked: sdk.Asked) -> None:
+    """Decide on a call of another endpoint, which this version neither records nor replays.
+
+    Raises:
+        UsageError: the run is a replay, in which nothing may go live.
+    """
+    where = f"{str(asked.options.method).upper()} {endpoint(asked.options)}"
+    if ENCLOSING.get() is None:  # a tool's result is recorded, so what it calls need not be
+        if seam.session.setting.offline:
+            raise UsageError(
+                f"{where} at {call_site() or 'an unknown line'} is not in the recording: of "
+                "OpenAI's API this version records chat completions only. It was not sent, since "
+                "a replay makes no live calls. Put the call into a function with @workbench.tool: "
+                "then its result is recorded and replayed"
+            )
+        _warn_once(seam, where)
+    sdk.settle_key(asked.client)
+
+
+def _warn_once(seam: Seam, where: str) -> None:
+    with _state.lock:
+        told = _state.told.setdefault(seam, set())
+        if where in told:
+            return
+        told.add(where)
+    text = (
+        f"{where} was made, and not recorded: of OpenAI's API this version records chat "
+        "completions only. Put the call into a function with @workbench.tool to record its result"
+    )
+    seam.session.notices.append(text)
+    warnings.warn(text, stacklevel=2)

@@ -1,0 +1,164 @@
+"""Everything of the SDK's that is not part of its public face, in one place.
+
+All of it is there, with the same meaning, from the oldest supported release to the newest; the
+adapter's tests run on both.
+"""
+
+# ruff: noqa: SLF001 - private names of the SDK are used here, and only here
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from workbench.errors import UsageError
+
+DUMMY_KEY = "workbench-replay-needs-no-key"
+"""Stands in for an API key where no call may go live. It is never sent."""
+
+REQUEST = ("SyncAPIClient.request", "AsyncAPIClient.request")
+"""The two doors, in :data:`BASE`: every call of every resource goes through one of them, above
+the SDK's retries and before the API key is put in."""
+PROCESS = ("SyncAPIClient._process_response", "AsyncAPIClient._process_response")
+"""Where a response is turned into what the caller gets."""
+BASE = "openai._base_client"
+CLIENTS = {
+    "openai": ("OpenAI.__init__", "AsyncOpenAI.__init__"),
+    "openai.lib.azure": ("AzureOpenAI.__init__", "AsyncAzureOpenAI.__init__"),
+}
+"""Where clients are made."""
+
+_RAW = "X-Stainless-Raw-Response"
+
+
+@dataclass(slots=True)
+class Asked:
+    """The arguments of one call of ``request``."""
+
+    client: Any
+    cast_to: Any
+    options: Any
+    stream: bool
+    stream_cls: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @classmethod
+    def of(cls, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+        """Read the arguments, given by position or by name."""
+        cast_to = args[0] if args else kwargs["cast_to"]
+        options = args[1] if len(args) > 1 else kwargs["options"]
+        stream = bool(kwargs.get("stream"))
+        return cls(client, cast_to, options, stream, kwargs.get("stream_cls"), args, kwargs)
+
+    def with_body(self, body: Any, query: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same arguments with another body, and with changed query parameters."""
+        changes: dict[str, Any] = {"json_data": body, "extra_json": None}
+        if query is not None:
+            changes["params"] = {**(self.options.params or {}), **query}
+        options = self.options.model_copy(update=changes)
+        if len(self.args) > 1:
+            return (self.args[0], options, *self.args[2:]), self.kwargs
+        return self.args, {**self.kwargs, "options": options}
+
+
+def sentinels() -> tuple[type, ...]:
+    """The classes whose instances mean "not given"."""
+    from openai._types import NotGiven, Omit
+
+    return NotGiven, Omit
+
+
+def build_request(asked: Asked) -> Any:
+    """The HTTP request that the call would have sent. Nothing is sent, no token is fetched."""
+    options = asked.options.model_copy()
+    client = asked.client
+    client._maybe_override_cast_to(asked.cast_to, options)
+    if not getattr(client, "api_key", None):
+        # The key comes from a function that may ask a server. It matters to nobody here.
+        given = options.headers if hasattr(options.headers, "items") else {}
+        options.headers = {"Authorization": f"Bearer {DUMMY_KEY}", **given}
+    return client._build_request(options)
+
+
+def process(asked: Asked, response: Any) -> Any:
+    """What the SDK makes of a response: its own types, as after a real call (or an awaitable)."""
+    options = asked.options.model_copy()
+    cast_to = asked.client._maybe_override_cast_to(asked.cast_to, options)
+    return asked.client._process_response(
+        cast_to=cast_to,
+        options=options,
+        response=response,
+        stream=asked.stream,
+        stream_cls=asked.stream_cls,
+    )
+
+
+def status_error(client: Any, response: Any) -> BaseException:
+    """The SDK's own exception for an HTTP error."""
+    error: BaseException = client._make_status_error_from_response(response)
+    return error
+
+
+def transport(value: Any) -> Any:
+    """The HTTP library that a request or response is of: the SDK's own, or an older one that the
+    caller brought with an HTTP client."""
+    return sys.modules[type(value).__module__.partition(".")[0]]
+
+
+def make_response(request: Any, status: int, headers: dict[str, str], **body: Any) -> Any:
+    """An HTTP response as if it had come from the wire; ``body`` is ``content`` or ``stream``."""
+    response = transport(request).Response(
+        status,
+        headers=headers,
+        request=request,
+        extensions={"http_version": b"HTTP/1.1"},
+        **body,
+    )
+    response.elapsed = timedelta(0)
+    return response
+
+
+def reads_body_late(asked: Asked) -> bool:
+    """Whether the caller gets a response whose body it reads itself, and which is no stream."""
+    headers = asked.options.headers
+    given = headers if hasattr(headers, "items") else {}
+    return not asked.stream and given.get(_RAW) == "stream"
+
+
+def maps_stream_errors() -> bool:
+    """Whether this release gives an error inside a stream its own type (from 3.0 on)."""
+    import openai._streaming as streaming
+
+    return hasattr(streaming, "APIConnectionError")
+
+
+def host(client: Any) -> str:
+    """The host that a client talks to."""
+    return str(client.base_url.host)
+
+
+def is_azure(client: Any) -> bool:
+    """Whether it is a client for Azure."""
+    return hasattr(client, "_azure_deployment")
+
+
+def settle_key(client: Any) -> None:
+    """Before a live call: a client that was made without a key takes the one that is set by now.
+
+    Raises:
+        UsageError: there still is none.
+    """
+    if getattr(client, "api_key", None) != DUMMY_KEY:
+        return
+    name = "AZURE_OPENAI_API_KEY" if is_azure(client) else "OPENAI_API_KEY"
+    key = os.environ.get(name)
+    if not key:
+        raise UsageError(
+            "this call would go live, but its client was made without an API key while a "
+            f"recording was replayed. Set {name}, or give the client an api_key; nothing was sent"
+        )
+    client.api_key = key

@@ -1,0 +1,243 @@
+"""Streams: told to the session event by event while they are read, and played back the same way.
+
+Both work on bytes, below the SDK's stream classes, so that those are the SDK's own in every way
+that a stream can be asked for. An event is noted before the SDK sees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from workbench.adapters.openai import sdk
+from workbench.adapters.openai.errors import (
+    StreamEventError,
+    as_seen,
+    to_exception,
+    transport_error,
+)
+from workbench.adapters.openai.wire import DONE, Event, Splitter, body_bytes, body_text, write_event
+from workbench.errors import StopRun
+from workbench.seam.calls import Served
+from workbench.seam.drivers import Tap
+from workbench.trace.entries import ErrorInfo
+
+_PATIENCE_S = 5.0
+
+
+class Tee:
+    """Reads along with a response's stream, whoever reads it and by which method."""
+
+    def __init__(self, response: Any, tap: Tap, *, is_async: bool) -> None:
+        self._is_async = is_async
+        self._response = response
+        self._tap = tap
+        self._splitter = Splitter()
+        self._pulling = False
+        self.at = time.monotonic()
+        """When the last event came."""
+
+    def attach(self) -> None:
+        """From now on the response's readers read through this."""
+        response = self._response
+        if self._is_async:
+            response.aiter_bytes, response.aclose = self._aiter_bytes, self._aclose
+        else:
+            response.iter_bytes, response.close = self._iter_bytes, self._close
+
+    def _iter_bytes(self, _size: int | None = None) -> Iterator[bytes]:
+        response = self._response
+        source = type(response).iter_bytes(response)
+        try:
+            while not self._tap.clean_cut():
+                piece = self._pull(source)
+                if piece is None:
+                    yield self._rest()
+                    break
+                for event in self._splitter.feed(piece):
+                    if self._tap.clean_cut():
+                        break
+                    self._admit(event)
+                    yield event.raw
+            self._tap.end("complete")
+        except GeneratorExit:
+            self._tap.let_go()
+            raise
+        except BaseException as error:  # whatever ends the stream is noted, and goes on
+            broken = self._broke(error)
+            if broken is error:
+                raise
+            raise broken from broken.__cause__
+        response.close()
+
+    async def _aiter_bytes(self, _size: int | None = None) -> AsyncIterator[bytes]:
+        response = self._response
+        source = type(response).aiter_bytes(response)
+        try:
+            while not self._tap.clean_cut():
+                piece = await self._apull(source)
+                if piece is None:
+                    yield self._rest()
+                    break
+                for event in self._splitter.feed(piece):
+                    if self._tap.clean_cut():
+                        break
+                    self._admit(event)
+                    yield event.raw
+            self._tap.end("complete")
+        except GeneratorExit:
+            self._tap.let_go()
+            raise
+        except BaseException as error:  # whatever ends the stream is noted, and goes on
+            broken = self._broke(error)
+            if broken is error:
+                raise
+            raise broken from broken.__cause__
+        await response.aclose()
+
+    def _rest(self) -> bytes:
+        """What came after the last event, or instead of any: it is kept as text."""
+        rest = self._splitter.rest()
+        head = self._tap.known.response
+        if rest.strip() and isinstance(head, dict):
+            head["rest"] = body_text(rest, head.get("headers") or {})
+        return rest
+
+    # A response closes itself when its last byte is read: that is no reader who lets go.
+
+    def _pull(self, source: Iterator[bytes]) -> bytes | None:
+        self._pulling = True
+        try:
+            return next(source, None)
+        finally:
+            self._pulling = False
+
+    async def _apull(self, source: AsyncIterator[bytes]) -> bytes | None:
+        self._pulling = True
+        try:
+            return await anext(source, None)
+        finally:
+            self._pulling = False
+
+    def _close(self) -> None:
+        if not self._pulling:
+            self._tap.let_go()
+        type(self._response).close(self._response)
+
+    async def _aclose(self) -> None:
+        if not self._pulling:
+            self._tap.let_go()
+        await type(self._response).aclose(self._response)
+
+    def _admit(self, event: Event) -> None:
+        """Note an event that is about to be handed on.
+
+        Raises:
+            BaseException: a fault breaks the stream off here, or the run was stopped.
+        """
+        self.at = time.monotonic()
+        if event.data is None:
+            return
+        if event.is_done:
+            self._tap.end("complete")
+            return
+        try:
+            data = json.loads(event.data)
+        except ValueError as error:
+            kind, module = type(error).__name__, type(error).__module__
+            bad = StreamEventError(kind, module, str(error), event.data, event.name)
+            self._tap.end("cut", bad)
+            return
+        if isinstance(data, dict) and data.get("error"):
+            self._tap.end("cut", _provider_error(data, event.name))
+            return
+        if self._tap.known.model is None and isinstance(data, dict):
+            model = data.get("model")
+            self._tap.known.model = model if isinstance(model, str) else None
+        self._tap.chunk(data)
+
+    def _broke(self, error: BaseException) -> BaseException:
+        """Note how the stream broke, and give what is to be raised from the bytes' source."""
+        request = self._response.request
+        if isinstance(error, StopRun):
+            self._tap.end("cancelled")
+            return error
+        if isinstance(error.__cause__, sdk.transport(request).RequestError):
+            error = error.__cause__  # the SDK makes its own type of it, where it does
+        stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+        self._tap.end("cancelled" if stopped else "cut", as_seen(error, request))
+        return error
+
+
+def _provider_error(data: dict[str, Any], name: str | None) -> StreamEventError:
+    """The event after which the SDK raises; the words are those that it uses."""
+    error = data["error"]
+    message = error.get("message") if isinstance(error, dict) else None
+    if not message or not isinstance(message, str):
+        message = "An error occurred during streaming"
+    return StreamEventError("APIError", "openai", message, data, name)
+
+
+class Playback:
+    """The bytes of a served stream, one event at a time; then its end, or what broke it."""
+
+    def __init__(self, asked: sdk.Asked, request: Any, served: Served) -> None:
+        self._asked = asked
+        self._request = request
+        self._left = [write_event(chunk) for chunk in served.chunks or ()]
+        self._left.reverse()
+        self._error = served.error
+        head = served.response if isinstance(served.response, dict) else {}
+        rest = head.get("rest")
+        if isinstance(rest, str):
+            self._left.insert(0, body_bytes(rest, head.get("headers") or {}))
+        elif served.error is None:
+            self._left.insert(0, DONE)
+        elif _is_event(served.error):
+            extra = served.error.model_extra or {}
+            self._left.insert(0, write_event(served.error.body, extra.get("event")))
+            self._error = None
+
+    def stream(self, *, is_async: bool) -> Any:
+        """The body of a response, as its HTTP library wants it."""
+        library = sdk.transport(self._request)
+        base = library.AsyncByteStream if is_async else library.SyncByteStream
+        reader = "__aiter__" if is_async else "__iter__"
+        method = self._apieces if is_async else self._pieces
+        return type("Playback", (base,), {reader: lambda _: method()})()
+
+    def _pieces(self) -> Iterator[bytes]:
+        while self._left:
+            yield self._left.pop()
+        if self._error is not None:
+            raise self._exception(self._error)
+
+    async def _apieces(self) -> AsyncIterator[bytes]:
+        while self._left:
+            yield self._left.pop()
+        if self._error is not None:
+            await wait_like(self._error)
+            raise self._exception(self._error)
+
+    def _exception(self, info: ErrorInfo) -> BaseException:
+        error = to_exception(self._asked, info)
+        is_lost = isinstance(error.__cause__, sdk.transport(self._request).RequestError)
+        return transport_error(info, self._request) if is_lost else error
+
+
+def _is_event(info: ErrorInfo) -> bool:
+    return info.status is None and info.body is not None
+
+
+async def wait_like(info: ErrorInfo) -> None:
+    """For a call that was cancelled: wait to be cancelled again, as by the same time limit.
+
+    Without it the cancellation would come from within, where nothing tells it from a bug. Whoever
+    cancelled may not do so in this run, so the wait ends: then the cancellation is raised.
+    """
+    if info.type == "CancelledError":
+        lasted = (info.model_extra or {}).get("after_s")
+        await asyncio.sleep(_PATIENCE_S + 2 * (lasted if isinstance(lasted, int | float) else 0))

@@ -1,0 +1,157 @@
+"""Bodies, headers and event streams: from the wire into a trace, and back.
+
+A body that is JSON is kept as JSON; any other as its text. So a string always is a body's text,
+as it was, and whatever else is written out as JSON again.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_KEPT = frozenset(
+    {
+        "apim-request-id",
+        "content-type",
+        "openai-model",
+        "openai-processing-ms",
+        "openai-version",
+        "retry-after",
+        "retry-after-ms",
+        "x-request-id",
+        "x-should-retry",
+    }
+)
+_KEPT_PREFIX = "x-ratelimit-"
+_JSON = "application/json"
+_EVENTS = "text/event-stream"
+# A lone return at the end of the buffer may be half of one line end; the other half, left over,
+# is an empty line, which means nothing to a reader.
+_BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_CHARSET = re.compile(r"charset=\"?([\w.:-]+)", re.IGNORECASE)
+
+DONE = b"data: [DONE]\n\n"
+"""The last event of a stream that is complete."""
+
+
+def kept_headers(response: Any) -> dict[str, str]:
+    """The response headers that matter to an agent or to whoever looks for a cause."""
+    return {
+        name: value
+        for name, value in sorted(response.headers.items())
+        if name in _KEPT or name.startswith(_KEPT_PREFIX)
+    }
+
+
+def read_body(response: Any) -> Any:
+    """A response's body as the trace keeps it; it must have been read."""
+    try:
+        found = json.loads(response.content)
+    except ValueError:
+        return response.text
+    return response.text if found is None or isinstance(found, str) else found
+
+
+def body_bytes(body: Any, headers: dict[str, str]) -> bytes:
+    """A kept body as it travels."""
+    if not isinstance(body, str):
+        return json.dumps(body).encode()
+    return body.encode(_charset(headers), "replace")
+
+
+def body_text(data: bytes, headers: dict[str, str]) -> str:
+    """Bytes that are no JSON, as text."""
+    return data.decode(_charset(headers), "replace")
+
+
+def _charset(headers: dict[str, str]) -> str:
+    named = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        return codecs.lookup(named.group(1)).name if named else "utf-8"
+    except LookupError:
+        return "utf-8"
+
+
+def body_headers(headers: dict[str, str] | None, body: Any) -> dict[str, str]:
+    """Headers for a plain body: one that was put together from a stream is no stream now."""
+    found = {str(name).lower(): str(value) for name, value in (headers or {}).items()}
+    kind = found.get("content-type", "")
+    if not kind or (not isinstance(body, str) and kind.startswith(_EVENTS)):
+        found["content-type"] = "text/plain" if isinstance(body, str) else _JSON
+    return found
+
+
+def stream_headers(head: dict[str, Any]) -> dict[str, str]:
+    """Headers for a stream, whatever way it travelled when it was recorded."""
+    found = {str(name).lower(): str(value) for name, value in (head.get("headers") or {}).items()}
+    if "rest" not in head and not found.get("content-type", "").startswith(_EVENTS):
+        found["content-type"] = f"{_EVENTS}; charset=utf-8"
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a stream."""
+
+    raw: bytes
+    """As it came, with the blank line that ends it."""
+    data: str | None
+    """Its data; None when it is only a comment, sent to keep the connection alive."""
+    name: str | None = None
+    """Its name, which chat completions do not use, but errors may."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it says that the stream is complete."""
+        return self.data is not None and self.data.startswith("[DONE]")
+
+
+def write_event(data: Any, name: str | None = None) -> bytes:
+    """An event: a string is its data as it stands, anything else is written as JSON."""
+    text = data if isinstance(data, str) else json.dumps(data)
+    head = f"event: {name}\n" if name else ""
+    lines = "".join(f"data: {line}\n" for line in re.split("\r\n|\r|\n", text))
+    return f"{head}{lines}\n".encode("utf-8", "replace")
+
+
+class Splitter:
+    """Cuts a byte stream into events, however the network packed it."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._seen = 0
+
+    def feed(self, piece: bytes) -> Iterator[Event]:
+        """The events that are complete with this piece."""
+        self._buffer += piece
+        while True:
+            end = _BLANK.search(self._buffer, max(0, self._seen - 3))
+            if end is None:
+                self._seen = len(self._buffer)
+                return
+            raw, self._buffer = self._buffer[: end.end()], self._buffer[end.end() :]
+            self._seen = 0
+            yield _event(raw)
+
+    def rest(self) -> bytes:
+        """What came after the last complete event."""
+        rest, self._buffer, self._seen = self._buffer, b"", 0
+        return rest
+
+
+def _event(raw: bytes) -> Event:
+    data: list[str] = []
+    name, is_event = None, False
+    for line in re.split("\r\n|\r|\n", raw.decode("utf-8", "replace")):
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            data.append(value)
+        elif field == "event":
+            name = value or None
+        is_event = is_event or field in ("data", "event", "id", "retry")
+    return Event(raw, "\n".join(data) if is_event else None, name)
