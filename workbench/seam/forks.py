@@ -195,7 +195,7 @@ def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
         maybe = [e for e in before if e.seq > first]
     else:
         maybe = []
-    costs = _cost(live)
+    costs = _cost([*live, *maybe])
     writes = sum(1 for e in live if e.kind == "tool" and e.effect != "read")
     edited = tuple(_edit_name(each) for each in edits)
     place = cut.place if isinstance(cut.place, Place) else None
