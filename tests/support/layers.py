@@ -9,6 +9,7 @@ PACKAGE = "workbench"
 
 LAYERS = {
     "errors": 0,
+    "version": 0,
     "trace": 1,
     "faults": 2,  # hands the fault models out to people, so nothing below it may take them there
     "seam": 2,
@@ -17,7 +18,7 @@ LAYERS = {
     "analysis": 5,
     "ui": 6,
     "cli": 7,
-    "__main__": 7,
+    "__main__": 8,
 }
 """Each folder and top-level file of the package, and how high it stands."""
 

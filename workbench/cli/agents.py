@@ -188,6 +188,16 @@ def agent_for(
     return given_agent(info.target, words or info.argv or ())
 
 
+def named_agent(
+    path: str, target: str | None, words: Sequence[str], command: str, *, recorded: bool
+) -> tuple[Trace, Given]:
+    """A trace, and the agent to run against it: see :func:`agent_for`."""
+    from workbench.trace.trace import load
+
+    trace = load(path)
+    return trace, agent_for(trace, target, words, command, recorded=recorded)
+
+
 def agent_words(info: AgentInfo) -> str:
     """A recorded agent in words, such as ``my_script.py --order 101``."""
     head = ["-m"] if info.kind == "module" else []

@@ -52,18 +52,12 @@ def fork_command(
         job.options["on_miss"] = None if on_miss is None else on_miss.value
         job.options |= {"tools_before": tools_before.value, "tools_after": tools_after.value}
         job.where = {"to": to, "name": name, "replace": replace}
-        planned = job.planned()
-        if plan:
-            out.data({"command": "fork", "plan": planned.to_json()})
-            raise typer.Exit(OK)
-        words = opt.agent_words(ctx)
+        planned = job.planned(only=plan)
         with shown_import_errors(out):
+            words = opt.agent_words(ctx)
             given = agent_for(job.trace, agent, words, "fork", recorded=recorded_agent)
             job.options["setup"] = None if setup is None else imported(setup)
-        if yes or job.confirmed(planned):
-            raise typer.Exit(job.run(given, planned))
-        out.say("nothing was run")
-        raise typer.Exit(DIFFERENT)
+        raise typer.Exit(job.run(given, planned, sure=yes))
 
 
 class _Job:
@@ -77,11 +71,12 @@ class _Job:
         self.options = options
         self.where: dict[str, Any] = {}
 
-    def planned(self) -> Plan:
+    def planned(self, *, only: bool) -> Plan:
         """Say what is going to happen.
 
         Raises:
             UsageError: the fork would change nothing.
+            typer.Exit: that was ``only`` to be said.
         """
         from workbench.seam.forks import plan
 
@@ -94,6 +89,9 @@ class _Job:
         known = {name: value for name, value in self.options.items() if name != "ignore"}
         planned = plan(self.trace, **known)
         self.out.say(f"plan: {planned}")
+        if only:
+            self.out.data({"command": "fork", "plan": planned.to_json()})
+            raise typer.Exit(OK)
         return planned
 
     def confirmed(self, planned: Plan) -> bool:
@@ -103,12 +101,15 @@ class _Job:
         may_go_live = planned.live or self.options["on_miss"] == "live" or planned.cut is None
         return not may_go_live or not on_terminal() or ask("Calls may go live. Run it?")
 
-    def run(self, given: Given, planned: Plan) -> int:
-        """Do it and report on it."""
+    def run(self, given: Given, planned: Plan, *, sure: bool) -> int:
+        """Do it and report on it; unless ``sure``, ask first."""
         from workbench.cli.runs import finish, run_watched
         from workbench.cli.watch import Watcher
         from workbench.seam.forks import fork
 
+        if not sure and not self.confirmed(planned):
+            self.out.say("nothing was run")
+            return DIFFERENT
         watcher = Watcher(progress=True)
         kwargs = by_name(fork, given.kwargs)
         where = {**self.where, "to": Path(self.where["to"] or self._next())}

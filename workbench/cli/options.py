@@ -116,7 +116,7 @@ EditTexts = Annotated[
     typer.Option(
         "--edit",
         metavar="FILE|JSON",
-        help='Edits: a JSON file, or JSON such as {"type": "reply", "at": "turn:4", "text": "..."}; '
+        help='A JSON file, or JSON such as {"type": "reply", "at": "turn:4", "text": "..."}; '
         "repeatable.",
     ),
 ]

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TextIO
 import typer
 
 from workbench.errors import WorkbenchError
+from workbench.version import VERSION
 
 OK = 0
 DIFFERENT = 1
@@ -62,9 +63,7 @@ def write(stream: TextIO, text: str) -> None:
 
 def print_version() -> None:
     """Write the version to standard output."""
-    from workbench import __version__
-
-    write(sys.stdout, f"workbench {__version__}")
+    write(sys.stdout, f"workbench {VERSION}")
 
 
 class Output:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from workbench.cli import options as opt
-from workbench.cli.agents import Given, agent_for, by_name, imported, shown_import_errors
-from workbench.cli.output import command
+from workbench.cli.agents import Given, by_name, imported, named_agent, shown_import_errors
+from workbench.cli.output import Output, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,39 +41,38 @@ def replay_command(
     The agent's arguments are the recorded ones, or those after --.
     """
     with command(as_json=as_json, debug=debug) as out:
-        from workbench.cli.runs import Report, finish, run_watched
-        from workbench.cli.watch import Watcher
-        from workbench.trace.trace import load
-
         options = opt.read_changes(None, fault, live_from, force_live, ignore)
         options |= {"on_miss": "placeholder" if lenient else "fail", "to": to, "replace": replace}
-        opened = load(trace)
+        options |= {"tools_before": tools.value, "tools_after": tools_after.value}
         words = opt.agent_words(ctx)
         with shown_import_errors(out):
-            given = agent_for(opened, agent, words, "replay", recorded=recorded_agent)
+            opened, given = named_agent(trace, agent, words, "replay", recorded=recorded_agent)
             options["setup"] = None if setup is None else imported(setup)
-        live = bool(live_from or force_live)
-        watcher = Watcher(progress=live)
-        if live:
-            guards = {"tools_before": tools.value, "tools_after": tools_after.value}
-            run = _partly_live(opened, given, options | guards, watcher)
-        else:
-            run = _offline(opened, given, options, tools.value, watcher)
-        result = run_watched(out, watcher, run, to)
-        after = [] if to is None else [f"→ {to}"]
-        raise typer.Exit(finish(out, result, given, opened, Report("replay", after=after)))
+        raise typer.Exit(_run(out, opened, given, options))
+
+
+def _run(out: Output, trace: Trace, given: Given, options: dict[str, Any]) -> int:
+    from workbench.cli.runs import Report, finish, run_watched
+    from workbench.cli.watch import Watcher
+
+    live = bool(options["live_from"] or options["force_live"])
+    watcher = Watcher(progress=live)
+    run = (_partly_live if live else _offline)(trace, given, options, watcher)
+    to = options["to"]
+    result = run_watched(out, watcher, run, to)
+    report = Report("replay", after=[] if to is None else [f"→ {to}"])
+    return finish(out, result, given, trace, report)
 
 
 def _offline(
-    trace: Trace, given: Given, options: dict[str, Any], tools: Any, watcher: Watcher
+    trace: Trace, given: Given, options: dict[str, Any], watcher: Watcher
 ) -> Callable[[], RunResult]:
     from workbench.seam.run import replay
 
     kwargs = by_name(replay, given.kwargs)
-    known = {k: v for k, v in options.items() if k not in ("live_from", "force_live", "edits")}
-    return lambda: replay(
-        given.agent, trace, *given.args, tools=tools, **known, controller=watcher, **kwargs
-    )
+    names = ("faults", "ignore", "on_miss", "setup", "to", "replace")
+    known = {name: options[name] for name in names} | {"tools": options["tools_before"]}
+    return lambda: replay(given.agent, trace, *given.args, **known, controller=watcher, **kwargs)
 
 
 def _partly_live(

@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.trace.trace import Trace
 
 _DIFF_LINES = 20
-_OURS = str(Path(__file__).resolve().parent.parent)
+_OURS = Path(__file__).resolve().parent.parent
 _MACHINERY = (
     "<frozen runpy>",
     "<frozen importlib._bootstrap>",
@@ -165,17 +164,21 @@ def output_difference(before: Trace, now: Trace) -> list[str]:
 
 
 def agent_traceback(error: BaseException) -> str:
-    """A traceback as Python prints it, from the agent's first frame on."""
+    """A traceback as Python prints it, without the frames that ran the agent."""
     from workbench.cli.agents import AgentImportError
 
     if isinstance(error, AgentImportError) and error.__cause__ is not None:
         error = error.__cause__
-    frames = error.__traceback__
-    while frames is not None and _is_ours(frames):
-        frames = frames.tb_next
-    return "".join(traceback.format_exception(type(error), error, frames)).rstrip("\n")
+    found = traceback.TracebackException.from_exception(error)
+    part: traceback.TracebackException | None = found
+    while part is not None:
+        part.stack = traceback.StackSummary.from_list(
+            [frame for frame in part.stack if not _is_ours(frame.filename)]
+        )
+        part = part.__cause__ or part.__context__
+    return "".join(found.format()).rstrip("\n")
 
 
-def _is_ours(frames: TracebackType) -> bool:
-    name = frames.tb_frame.f_code.co_filename
-    return name in _MACHINERY or Path(name).parent in _STARTERS or name.startswith(_OURS)
+def _is_ours(file: str) -> bool:
+    inside = Path(file).is_relative_to(_OURS) or Path(file).parent in _STARTERS
+    return inside or file in _MACHINERY

@@ -1,0 +1,173 @@
+"""`workbench fork`."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from shopcli import Shop, here
+
+import workbench as wb
+
+EDIT = {
+    "type": "reply",
+    "at": "turn:2",
+    "tool_calls": [{"name": "send_email", "arguments": {"to": "ada@example.com"}}],
+}
+PLAN = (
+    "plan: 3 calls from the trace · turn 2 edited · live only what the edit changes, "
+    "at most about 1 · cost not known · live writes: denied"
+)
+
+
+def _on_terminal(shop: Shop, answers: dict[str, str], *words: str) -> tuple[int, str]:
+    """Run the command on a terminal, answering what it asks; gives its code and what was shown."""
+    master, slave = pty.openpty()
+    process = shop.start(*words, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown, waiting = "", dict(answers)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if select.select([master], [], [], 0.2)[0]:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # the other end is closed: the command has ended
+                break
+            shown += data.decode("utf-8", "replace")
+            for question, answer in list(waiting.items()):
+                if question in shown:
+                    os.write(master, answer.encode())
+                    del waiting[question]
+    os.close(master)
+    return process.wait(30), shown
+
+
+def test_an_edit_ripples(shop: Shop, recorded: str) -> None:
+    """Only what the edit changed goes live; each call says how it was answered, and why."""
+    shop.script("edit.json", json.dumps([EDIT]))
+    shop.keep_ledger()
+    words = ["--edit", "edit.json", "--tools-after", "allow"]
+    ran = shop("fork", recorded, "--recorded-agent", *words)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        PLAN.replace("denied", "allowed"),
+        "Written to.",
+        "  turn  call        how       why                   outcome",
+        "     1  m-1         replayed  as recorded           get_order",
+        '     1  get_order   replayed  as recorded           {"order":101,"total":149.99}',
+        "     2  m-1         edited    edited                send_email",
+        '     2  send_email  live      not in the recording  "sent"',
+        "     3  m-1         live      not in the recording  Written to.",
+        "ok · 2 calls from the trace, 2 live, 1 edited · spent not known · saved not known",
+        "first divergence: turn 2: refund → send_email",
+        "→ a-fork1.trace.jsonl",
+    ]
+    assert shop.ledger() == ["email ada@example.com"]
+    fork = wb.load(shop.folder / "a-fork1.trace.jsonl")
+    assert fork.parent is not None
+    assert fork.parent.edits[0]["at"] == {"kind": "turn", "value": 2}
+    assert shop("fork", recorded, "shop.py", *words, "--json").json["path"] == "a-fork2.trace.jsonl"
+
+
+def test_a_live_write_is_denied_by_default(shop: Shop, recorded: str) -> None:
+    """Nothing happens to the world unless somebody allowed it; the text names the options."""
+    shop.keep_ledger()
+    ran = shop("fork", recorded, "--recorded-agent", "--edit", json.dumps(EDIT), "--json")
+    assert (ran.code, shop.ledger()) == (1, [])
+    found = ran.json
+    assert found["status"] == "blocked"
+    assert found["plan"]["lines"][1] == "turn 2 edited"
+    assert found["diff"]["first"]["text"] == "turn 2: refund → send_email"
+    assert "let live writes run: --tools-after allow; be asked for each:" in ran.err
+    ran = shop("fork", recorded, "shop.py", "--edit", json.dumps(EDIT), "--tools-after", "ask")
+    assert ran.code == 1
+    assert "nobody could be asked, since this is no terminal" in ran.out
+
+
+def test_the_plan_alone(recorded_once: Path) -> None:
+    """--plan says what would happen and runs nothing: it needs no agent."""
+    before = sorted(recorded_once.parent.iterdir())
+    ran = here("fork", str(recorded_once), "--edit", json.dumps(EDIT), "--plan")
+    assert (ran.code, ran.out) == (0, PLAN + "\n")
+    ran = here("fork", str(recorded_once), "--live-from", "turn:2", "--plan", "--json")
+    assert (ran.json["plan"]["served"], ran.json["plan"]["live"]) == (2, 3)
+    assert sorted(recorded_once.parent.iterdir()) == before
+
+
+def test_a_question_on_a_terminal(shop: Shop, recorded: str) -> None:
+    """Before it goes live it asks, and again for the write; a yes lets the write happen."""
+    shop.keep_ledger()
+    words = ["fork", recorded, "shop.py", "--edit", json.dumps(EDIT), "--tools-after", "ask"]
+    code, shown = _on_terminal(shop, {"Run it? [y/N]": "y\n", "Allow it? [y/N]": "yes\n"}, *words)
+    assert code == 0, shown
+    assert "turn 2: send_email writes and is about to run for real: send_email(to=" in shown
+    assert shop.ledger() == ["email ada@example.com"]
+    code, shown = _on_terminal(shop, {"Allow it? [y/N]": "n\n"}, *words, "--yes")
+    assert code == 1, shown
+    assert "it was denied" in shown
+    assert "Run it?" not in shown
+    assert shop.ledger() == ["email ada@example.com"]
+
+
+def test_no_is_the_default_answer(shop: Shop, recorded: str) -> None:
+    """Enter alone runs nothing."""
+    words = ["fork", recorded, "shop.py", "--live-from", "turn:2"]
+    code, shown = _on_terminal(shop, {"Run it? [y/N]": "\n"}, *words)
+    assert code == 1
+    assert shown.rstrip().endswith("nothing was run")
+    assert not list(shop.folder.glob("a-fork*"))
+
+
+@pytest.mark.parametrize("agent", ["slow.py", "slow:asleep"])
+def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
+    """An interrupted fork is ended, kept and reported, with sync and with async agents."""
+    shop.script(
+        "slow.py",
+        "import asyncio, time, shop\n"
+        "async def asleep():\n"
+        "    shop.handle(101)\n    print('asleep', flush=True)\n    await asyncio.sleep(60)\n"
+        "if __name__ == '__main__':\n"
+        "    shop.handle(101)\n    print('asleep', flush=True)\n    time.sleep(60)\n",
+    )
+    words = ["--live-from", "turn:3", "--to", "c.trace.jsonl"]
+    process = shop.start("fork", recorded, agent, *words, stderr=subprocess.STDOUT)
+    assert process.stdout is not None
+    shown = ""
+    while "asleep" not in shown:
+        shown += process.stdout.readline()
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=30)
+    assert process.returncode == 130, rest
+    assert "Traceback" not in rest
+    assert "the run was cancelled" in rest
+    assert rest.splitlines()[-1] == "→ c.trace.jsonl"
+    trace = wb.load(shop.folder / "c.trace.jsonl")
+    assert (trace.status, len(trace.entries)) == ("cancelled", 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], "nothing is to be changed: give --edit, --fault, --live-from, --force-live or "),
+        (["--edit", "no.json"], "--edit no.json: there is no such file; give a JSON file, or JSON"),
+        (["--edit", "[1]"], "--edit: "),
+        (["--edit", '{"type": "reply"}'], "--edit: reply.at: Field required"),
+        (
+            ["--edit", '{"type": "reply", "at": "turn:9", "text": "x"}'],
+            "this edit cannot be made: turn(9): the trace shop-01 has turns 1 to 3",
+        ),
+        (["--live-from", "step:x"], "the trace has no step 'x': it names no steps at all"),
+        (["--live-from", "turn:2"], "name the agent to run. This trace was recorded from shop.py"),
+    ],
+)
+def test_what_cannot_be_forked(recorded_once: Path, words: list[str], text: str) -> None:
+    """A fork that cannot work says why before anything runs."""
+    ran = here("fork", str(recorded_once), *words)
+    assert ran.code == 2
+    assert ran.err.startswith(f"workbench: {text}")
