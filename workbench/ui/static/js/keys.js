@@ -29,6 +29,8 @@ export const KEYS = [
 const TYPING = 'input, select, textarea, [contenteditable]';
 /** Keys that scroll or move inside the element that has the focus. */
 const OWN = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End']);
+/** Where they do. The notebook around the page is in a tab panel too, which is not meant. */
+const MOVING = '.wb [role=tabpanel], .wb [role=tab]';
 
 /** @param {Ctx} ctx */
 export function listenToKeys(ctx) {
@@ -55,7 +57,7 @@ export function actionFor(event) {
   const typing = target.closest?.(TYPING) !== null && target.closest?.(TYPING) !== undefined;
   if (event.key === 'Escape') return target.closest?.('[type=search]') ? '' : 'escape';
   if (typing) return '';
-  if (OWN.has(event.key) && target.closest?.('[role=tabpanel], [role=tab]')) return '';
+  if (OWN.has(event.key) && target.closest?.(MOVING)) return '';
   return KEYS.find((each) => each.keys.includes(event.key))?.does ?? '';
 }
 
