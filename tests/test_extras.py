@@ -23,10 +23,13 @@ def _without(python: Python, packages: list[str], code: str) -> subprocess.Compl
     )
 
 
+_WORKBENCH = "import workbench\nworkbench.Workbench(workbench.record(lambda: 1).trace)"
+
+
 @pytest.mark.parametrize(
     ("package", "extra", "code"),
     [
-        ("anywidget", "lab", "import workbench\nworkbench.Workbench"),
+        ("anywidget", "lab", _WORKBENCH),
         ("pandas", "analysis", "from workbench import analysis\nanalysis.turns([])"),
         ("typer", "cli", "from workbench.cli import main\nmain()"),
         ("xllamacpp", "local", _LOCAL),

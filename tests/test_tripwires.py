@@ -119,7 +119,7 @@ def test_no_machine_and_no_registry_is_named(committed: list[Path]) -> None:
             "a broad except that does nothing",
         ),
         (tripwires.bare_print, "print(1)", "print()"),
-        (tripwires.long_function, "def f():\n" + "    x = 1\n" * 40, "f() has 41 lines"),
+        (tripwires.long_function, "def f():\n" + "    x = 1\n" * 41, "f() has 41 lines"),
     ],
 )
 def test_each_wire_trips(tmp_path: Path, finder: tripwires.Finder, code: str, what: str) -> None:

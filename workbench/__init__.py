@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from workbench.version import VERSION
+
 if TYPE_CHECKING:
     from workbench.errors import (
         DriftError,
@@ -81,7 +83,7 @@ _HOME = {
     "Workbench": "workbench.ui.workbench",
 }
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "CallReport",

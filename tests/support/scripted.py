@@ -126,7 +126,7 @@ class Hooks:
 class AsyncHooks(Hooks):
     """The same for async code."""
 
-    async def perform(self, request: Any) -> Any:  # type: ignore[override]
+    async def perform(self, request: Any) -> Any:
         await asyncio.sleep(0)
         return world.live(request["body"])
 

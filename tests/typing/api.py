@@ -52,10 +52,9 @@ def running(trace: wb.Trace) -> None:
     fork = wb.fork(answer, trace, edits=trace.edit(), live_from=wb.turn(5))
     assert_type(fork, wb.RunResult)
     assert_type(fork.trace, wb.Trace)
-    assert_type(fork.status, str)
+    assert_type(fork.output, Any)
     assert_type(fork.calls, list[wb.CallReport])
     assert_type(fork.raise_for_drift(), wb.RunResult)
-    wb.fork(answer, trace, live_form=wb.turn(5))  # type: ignore[call-arg]
 
 
 async def running_async(trace: wb.Trace) -> None:

@@ -23,6 +23,7 @@ from workbench.trace.journal import Journal
 from workbench.trace.times import utc_now
 from workbench.trace.trace import Trace, load
 from workbench.trace.values import decode, encode
+from workbench.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -181,11 +182,9 @@ def _name(to: str | Path | None, agent: AgentInfo) -> str | None:
 
 
 def _runtime() -> dict[str, str]:
-    from workbench import __version__
-
     versions = {
         "python": platform.python_version(),
-        "workbench": __version__,
+        "workbench": VERSION,
         "platform": sys.platform,
     }
     for sdk in ("openai", "anthropic"):

@@ -14,7 +14,6 @@ from workbench.trace.faults import (
     ConnectionReset,
     Fault,
     HttpError,
-    StreamTruncate,
     Timeout,
 )
 from workbench.trace.payloads import has_view, view

@@ -234,7 +234,7 @@ def _make(model: Any, **fields: Any) -> Any:
     try:
         return model(**fields)
     except ValueError as error:
-        details = getattr(error, "errors", list)()
+        details: list[dict[str, Any]] = getattr(error, "errors", list)()
         problems = [str(each["msg"]) for each in details] or [str(error)]
         raise EditError("; ".join(problems), problems=problems) from error
 
@@ -309,8 +309,8 @@ def _check_pair(edits: Edits, edit: ToolResultEdit) -> list[str]:
         if not any(call.name == entry.name for call in other.tool_calls):
             return [
                 (
-                    f"{edit.at}: the edited reply no longer calls '{entry.name}', so its result would "
-                    "answer no call, and a provider would refuse the conversation; "
+                    f"{edit.at}: the edited reply no longer calls '{entry.name}', so its result "
+                    "would answer no call, and a provider would refuse the conversation; "
                     "drop one of the two edits"
                 )
             ]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-FORMAT = "workbench-trace"
+FORMAT: Literal["workbench-trace"] = "workbench-trace"
 VERSION = 1
 
 Kind = Literal["model", "tool", "input", "event", "clock", "value"]

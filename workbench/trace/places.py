@@ -43,7 +43,7 @@ def turn(number: int) -> Place:
     Raises:
         PlaceError: the number is not a whole number from 1 on.
     """
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+    if type(number) is not int or number < 1:  # a bool is an int, and no turn
         raise PlaceError(f"turn({number!r}): turns are whole numbers and count from 1")
     return Place(kind="turn", value=number)
 

@@ -1,0 +1,3 @@
+"""This package's version, in one place."""
+
+VERSION = "0.1.0"
