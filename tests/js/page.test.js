@@ -67,7 +67,7 @@ describe('the page', () => {
   it('shows a refused edit in its place', async () => {
     const { model, one, buttonOf, root } = await openPage({}, { edit: () => { throw new Error('the id call_4 is used twice'); } });
     type(one('[id$="-text"]'), 'Done.');
-    buttonOf('Apply').click();
+    buttonOf('Apply the change').click();
     model.set('error', 'the id call_4 is used twice');
     await settled();
     expect(one('.wb-notes').textContent).toBe('the id call_4 is used twice');

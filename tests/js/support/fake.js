@@ -105,9 +105,9 @@ const USUAL = {
   compare: () => ({
     headline: 'first divergence: turn 4, tool refund → send_email',
     rows: [1, 2, 3].map((n) => ({ kind: 'same', a: n, b: n, text_a: forkRow({ trace: 0 }, n).summary, text_b: forkRow({ trace: 0 }, n).summary, what: null })).concat(/** @type {any} */ ([
-      { kind: 'changed', a: 4, b: 4, text_a: 'refund(order_id=101, amount=149.99) → RF-2', text_b: 'send_email(to="ada@example.com", …) → sent', what: 'another tool' },
-      { kind: 'changed', a: 5, b: 5, text_a: 'refund(order_id=101, amount=149.99) → RF-3', text_b: 'The refund RF-1 of $149.99 is on its way.', what: 'text, no tool' },
-      ...[6, 7, 8, 9].map((n) => ({ kind: 'only a', a: n, b: null, text_a: forkRow({ trace: 0 }, n).summary, text_b: null, what: null })),
+      { kind: 'changed', a: 4, b: 4, text_a: 'refund(order_id=101, amount=149.99) → RF-2', text_b: 'send_email(to="ada@example.com", …) → sent', what: 'tool refund → send_email' },
+      { kind: 'changed', a: 5, b: 5, text_a: 'refund(order_id=101, amount=149.99) → RF-3', text_b: 'The refund RF-1 of $149.99 is on its way.', what: 'text instead of tool refund' },
+      ...[6, 7, 8, 9].map((n) => ({ kind: 'dropped', a: n, b: null, text_a: forkRow({ trace: 0 }, n).summary, text_b: null, what: 'the fork ended before' })),
     ])),
     table: [
       { name: 'recorded', outcome: 'stuck', tone: 'bad', turns: 9, tools: { refund: 6 }, cost: '$0.0000', time: '4.1 s' },

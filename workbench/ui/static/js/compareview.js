@@ -50,13 +50,15 @@ function addRows(ctx, rows, all, a, b) {
 function compareRow(ctx, row, a, b) {
   const same = SAME.has(row.kind);
   return h('div', { class: `wb-compare-row${same ? '' : ' wb-compare-differs'}`, role: 'row' },
-    side(ctx, a, row.a, row.text_a, same ? '' : (row.what ?? row.kind)), side(ctx, b, row.b, row.text_b, ''));
+    side(ctx, a, row.a, row.text_a), side(ctx, b, row.b, row.text_b),
+    !same && h('p', { role: 'cell', class: 'wb-compare-what' }, chip(row.kind, 'warn'), row.what ?? ''));
 }
 
-/** @param {Ctx} ctx @param {number} trace @param {number | null} n @param {string | null} text @param {string} what */
-function side(ctx, trace, n, text, what) {
-  if (n === null || n === undefined) return h('span', { role: 'cell', class: 'wb-compare-none' }, 'no such turn');
+/** @param {Ctx} ctx @param {number} trace @param {number | null} n @param {string | null} text */
+function side(ctx, trace, n, text) {
+  const isThere = n !== null && n !== undefined;
   return h('span', { role: 'cell' },
-    button(String(n), () => { ctx.show(trace, n); ctx.change({ tab: 'turn' }); }, { class: 'wb-btn wb-quiet', title: `go to turn ${n}` }),
-    h('span', { class: 'wb-compare-text' }, clip(text ?? '', 1500)), what && chip(what, 'warn'));
+    isThere && button(String(n), () => { ctx.show(trace, n); ctx.change({ tab: 'turn' }); }, { class: 'wb-btn wb-quiet', title: `go to turn ${n}` }),
+    text || isThere ? h('span', { class: 'wb-compare-text' }, clip(text ?? '', 1500))
+      : h('span', { class: 'wb-compare-none' }, 'not in this run'));
 }

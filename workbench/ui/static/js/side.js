@@ -33,7 +33,7 @@ function makeChange(ctx) {
   const picks = CHANGES.map(([kind, text]) => button(text ?? '', () => ctx.change({ change: kind ?? 'reply' }), { class: 'wb-btn wb-pick' }));
   const place = h('div', { class: 'wb-change' });
   const notes = h('div', { class: 'wb-notes', 'aria-live': 'polite' });
-  const apply = button('Apply', () => void send(), { class: 'wb-btn wb-apply' });
+  const apply = button('Apply the change', () => void send(), { class: 'wb-btn wb-apply' });
   /** @type {EditForm | null} */
   let form = null;
   let shown = '';

@@ -88,8 +88,11 @@ export function makeVirtualList(options, signal) {
     const k = full() > TALLEST ? scale() : 1;
     const top = index * options.height;
     const now = el.scrollTop * k;
-    if (top < now) el.scrollTop = top / k;
-    else if (top + options.height > now + height) el.scrollTop = (top + options.height - height) / k;
+    const below = top + options.height - (now + height);
+    // A step scrolls by a row; a jump puts the row into the middle, where its story is around it.
+    if (now - top > options.height || below > options.height) el.scrollTop = Math.max(0, top - height / 2) / k;
+    else if (top < now) el.scrollTop = top / k;
+    else if (below > 0) el.scrollTop = (now + below) / k;
   }
 
   /** @param {number} index */
