@@ -6,7 +6,8 @@ import signal
 import time
 from pathlib import Path
 
-from shopcli import Shop
+import pytest
+from shopcli import Shop, here
 
 import workbench as wb
 
@@ -182,34 +183,33 @@ def test_ctrl_c_keeps_the_trace(shop: Shop) -> None:
     assert (trace.status, len(trace.tools())) == ("cancelled", 1)
 
 
-def test_what_cannot_be_recorded(shop: Shop) -> None:
+def test_what_cannot_be_recorded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wrong target is one line that says what to write."""
+    monkeypatch.chdir(shop.folder)
     expected = {
         ("nope.py",): "workbench: there is no script nope.py\n",
         (): "workbench: name an agent: a script, module:function, or -m MODULE\n",
-        ("shop",): (
-            "workbench: 'shop' names no agent: write module:function, or a script's path\n"
-        ),
-        ("shop:nope",): "workbench: 'shop:nope': the module shop has no nope\n",
+        ("json",): "workbench: 'json' names no agent: write module:function, or a script's path\n",
+        ("json:nope",): "workbench: 'json:nope': the module json has no nope\n",
         ("-m", "nope"): (
             "workbench: there is no module nope here or among the installed packages\n"
         ),
         ("shop.py", "-m", "shop"): (
             "workbench: give a script or -m shop, not both (shop.py and -m shop)\n"
         ),
-        ("shop:handle", "--", "to=3"): (
+        ("json:dumps", "--", "to=3"): (
             "workbench: the agent's argument to= cannot be given by name, since record() has an "
             "option of that name; give it by position\n"
         ),
     }
     for words, text in expected.items():
-        ran = shop("record", *words)
+        ran = here("record", *words)
         assert (ran.code, ran.err, ran.out) == (2, text, ""), words
     assert not list(Path(shop.folder).glob("runs/*"))
 
 
-def test_the_agents_own_options_go_after_two_dashes(shop: Shop) -> None:
+def test_the_agents_own_options_go_after_two_dashes() -> None:
     """The commonest slip gets its remedy."""
-    ran = shop("record", "shop.py", "--order", "101")
+    ran = here("record", "shop.py", "--order", "101")
     assert ran.code == 2
-    assert "The agent's own arguments go after --." in ran.err
+    assert ". The agent's own arguments go after --." in ran.err

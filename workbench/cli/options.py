@@ -158,7 +158,8 @@ class AgentCommand(TyperCommand):
             return list(super().parse_args(ctx, own))
         except _USAGE as error:
             if "No such option" in str(error.message) or "unexpected extra" in str(error.message):
-                error.message += " The agent's own arguments go after --."
+                said = str(error.message).rstrip(".")
+                error.message = f"{said}. The agent's own arguments go after --."
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

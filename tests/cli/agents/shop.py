@@ -83,11 +83,6 @@ def handle(order: int = 101) -> dict[str, Any]:
             return {"order": order, "answer": reply["content"]}
 
 
-async def ahandle(order: int = 101) -> dict[str, Any]:
-    """The same for a loop."""
-    return handle(order)
-
-
 def fresh_world() -> None:
     """An empty ledger."""
     LEDGER.write_text("")
