@@ -28,9 +28,16 @@ def test_help_names_the_commands_and_the_exit_codes() -> None:
     assert "[-- ARGS...]" in here("record", "--help").out
 
 
-def test_the_version() -> None:
-    """A bug report can name it."""
+def test_the_version(bare_python: Python) -> None:
+    """A bug report can name it, from an install without the extra too."""
     assert here("--version").out == f"workbench {wb.__version__}\n"
+    program, env = bare_python
+    code = "import sys\nsys.modules['typer'] = None\nsys.argv = ['workbench', '--version']\n"
+    code += "from workbench.cli import main\nmain()"
+    run = subprocess.run(
+        [program, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout == f"workbench {wb.__version__}\n"
 
 
 def test_help_loads_nothing_heavy(bare_python: Python) -> None:

@@ -8,10 +8,8 @@ import sys
 def main() -> None:
     """Run the command with the arguments of this process. Ends the process with an exit code."""
     if sys.argv[1:2] == ["--version"]:
-        # Answered without loading the command line's own library.
-        from workbench.cli.output import print_version
-
-        print_version()
+        # Answered without loading the command line's own library; it need not even be there.
+        sys.stdout.write(f"workbench {sys.modules['workbench'].__version__}\n")
         sys.exit(0)
     try:
         import typer  # noqa: F401 - only to learn whether it is there
