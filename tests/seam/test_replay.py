@@ -251,6 +251,22 @@ def test_a_choice_that_is_none_is_refused_with_the_valid_ones() -> None:
         wb.replay(chat, recorded.trace, on_miss="never")  # type: ignore[arg-type]
 
 
+def test_arguments_that_the_agent_does_not_take_are_refused_first(tmp_path: Path) -> None:
+    """A misspelt option or a missing input is an error of the call, and leaves no file behind."""
+    path = tmp_path / "never.trace.jsonl"
+    with pytest.raises(
+        wb.UsageError, match=r"unexpected keyword argument 'tag'; did you mean tags=?"
+    ):
+        wb.record(chat, "hello", to=path, tag=["x"])
+    with pytest.raises(wb.UsageError, match=r"missing a required argument: 'question'"):
+        wb.record(chat, to=path)
+    assert not path.exists()
+    with wb.recording(path):
+        ask("hello 0")
+    with pytest.raises(wb.UsageError, match="cannot be called with no arguments"):
+        wb.replay(chat, path)
+
+
 def test_an_async_agent_in_a_running_loop_is_told_of_the_awaitable_form() -> None:
     """In a notebook the blocking form of an async agent says what to write instead."""
 

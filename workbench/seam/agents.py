@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import inspect
 import io
 import runpy
 import sys
@@ -175,6 +177,42 @@ def resolve(agent: Callable[..., Any] | str) -> tuple[Callable[..., Any], AgentI
         return agent, agent.info
     name = getattr(agent, "__qualname__", type(agent).__qualname__)
     return agent, AgentInfo(kind="function", target=f"{agent.__module__}:{name}")
+
+
+def check_arguments(
+    agent: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    caller: Callable[..., Any],
+) -> None:
+    """Refuse arguments that the agent does not take, before anything is run or written.
+
+    Args:
+        agent: the agent's callable.
+        args: its arguments, ``kwargs`` its keyword arguments.
+        caller: our own function that was called, one of whose options may have been misspelt.
+
+    Raises:
+        UsageError: the agent cannot be called so.
+    """
+    try:
+        signature = inspect.signature(agent)
+    except (TypeError, ValueError):  # some callables in C tell nothing of their arguments
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = getattr(agent, "__qualname__", repr(agent))
+        options = list(inspect.signature(caller).parameters)
+        unknown = [each for each in kwargs if each not in signature.parameters]
+        near = [difflib.get_close_matches(each, options, 1) for each in unknown]
+        hints = [f"did you mean {close[0]}=?" for close in near if close]
+        hint = "; " + " ".join(hints) if hints else ""
+        given = "no arguments" if not args and not kwargs else "these arguments"
+        raise UsageError(
+            f"{name}{signature} cannot be called with {given}: {error}{hint}. Pass the agent's own "
+            "arguments after the trace, or after the agent when recording"
+        ) from error
 
 
 def _named(target: str) -> Callable[..., Any]:

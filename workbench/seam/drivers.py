@@ -131,7 +131,8 @@ class Seam:
         self.over = False
         self._reported = 0
         self._streams: dict[str, Tap] = {}
-        self._let_go: deque[Tap] = deque()
+        self.forgotten: deque[Tap] = deque()
+        """Streams that were let go of, still to be noted as stopped."""
         self.controller.when_cancelled(self._cancel)
 
     def _cancel(self) -> None:
@@ -140,7 +141,7 @@ class Seam:
 
     def begin(self, call: Call) -> Serve | Perform | Fail | Hold:
         """Ask the session, under the lock."""
-        self._end_let_go()
+        self._end_forgotten()
         with self.lock:
             return self.session.begin(call)
 
@@ -151,13 +152,13 @@ class Seam:
 
     def end_streams(self) -> None:
         """Note the streams that nobody reads on as stopped: the session ends."""
-        self._end_let_go()
+        self._end_forgotten()
         for tap in list(self._streams.values()):
             tap.end("stopped")
 
-    def _end_let_go(self) -> None:
-        while self._let_go:
-            self._let_go.popleft().end("stopped")
+    def _end_forgotten(self) -> None:
+        while self.forgotten:
+            self.forgotten.popleft().end("stopped")
 
     def finish(self, ticket: Ticket, outcome: Outcome) -> None:
         """Tell the session how a call ended; raises what the session makes of it."""
@@ -237,7 +238,7 @@ class Tap:
         This may come from the garbage collector, in the middle of anything: it takes no lock and
         writes nothing. The session notes it before its next call, or at its end.
         """
-        self._seam._let_go.append(self)
+        self._seam.forgotten.append(self)
 
 
 def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:

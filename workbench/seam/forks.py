@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
-from workbench.seam.agents import resolve
+from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.calls import OnMiss, Policy, ToolsAfter, ToolsBefore
 from workbench.seam.cut import Cut
 from workbench.seam.opening import ForkOptions, Ignore, Output, TraceLike, as_trace, input_of
@@ -155,6 +155,7 @@ def _forking(
 ) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
     function, info = resolve(agent)
     given = input_of(parent, *arguments)
+    check_arguments(function, *given, fork)
     output.name = output.name or (f"{parent.name} (fork)" if output.to is None else None)
     setting, edits = _open(info, parent, output, options, arguments=given)
     plan = make_plan(parent, edits, setting.cut, options.policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.seam.agents import resolve
+from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.calls import OnMiss, Policy, ToolsBefore
 from workbench.seam.opening import (
     ForkOptions,
@@ -170,6 +170,7 @@ def _recording(
     controller: Controller | None,
 ) -> tuple[Run, Callable[..., Any]]:
     function, info = resolve(agent)
+    check_arguments(function, *arguments, record)
     setting = open_recording(info, output, arguments=arguments, ignore=ignore)
     return Run(setting, controller), function
 
@@ -184,6 +185,7 @@ def _replaying(
 ) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
     function, info = resolve(agent)
     given = input_of(parent, *arguments)
+    check_arguments(function, *given, replay)
     setting, _ = open_fork(info, parent, output, options, arguments=given)
     return Run(setting, controller), function, given
 
