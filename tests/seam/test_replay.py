@@ -1,6 +1,7 @@
 """Recording and replaying through the public calls, with a scripted model at the seam."""
 
 import asyncio
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_a_changed_word_of_the_system_prompt_is_named(world: World) -> None:
     )
     assert "message 1 (system), 1 word dropped" in text[2]
     assert "the same: model" in text[3]
-    assert "ignore it: --ignore workbench:/body/messages/0" in text[-1]
+    assert text[-1] == "  ignore it:       --ignore workbench:/body/messages/0"
     assert len(world.ran) == 1
 
 
@@ -249,6 +250,19 @@ def test_a_choice_that_is_none_is_refused_with_the_valid_ones() -> None:
     recorded = wb.record(chat, "hello")
     with pytest.raises(wb.UsageError, match="on_miss='never': choose one of 'fail', 'live'"):
         wb.replay(chat, recorded.trace, on_miss="never")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("code", "status"), [(0, "ok"), (None, "ok"), (3, "failed")])
+def test_an_agent_may_end_itself(code: int | None, status: str) -> None:
+    """sys.exit() in an agent ends the run, not the process that records it."""
+
+    def main() -> None:
+        ask("hello")
+        sys.exit(code)
+
+    recorded = wb.record(main)
+    assert recorded.status == recorded.trace.status == status
+    assert wb.replay(main, recorded.trace).status == status
 
 
 def test_arguments_that_the_agent_does_not_take_are_refused_first(tmp_path: Path) -> None:

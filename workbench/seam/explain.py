@@ -158,7 +158,7 @@ def _text(miss: Miss, call: Call, same: list[Entry], parent: Trace | None) -> st
             if last > first
             else f"  turn {first} was not reached"
         )
-    lines.append("  " + "   ".join(_ways_out(miss, call, parent)))
+    lines += [f"  {what + ':':<17}{how}" for what, how in _ways_out(miss, call, parent)]
     return "\n".join(lines)
 
 
@@ -208,15 +208,15 @@ def _called(candidate: Candidate) -> str:
     return f"entry {candidate.entry}{turn}"
 
 
-def _ways_out(miss: Miss, call: Call, parent: Trace | None) -> list[str]:
+def _ways_out(miss: Miss, call: Call, parent: Trace | None) -> list[tuple[str, str]]:
     path = str(parent.path) if parent is not None and parent.path else "TRACE"
-    out = ["keep the change: workbench record …", f"look closer: workbench show {path}"]
+    out = [("keep the change", "workbench record …"), ("look closer", f"workbench show {path}")]
     differs = miss.candidates[0].differs if miss.candidates else ()
     if call.kind == "model" and differs and len(differs) <= 2:
         rules = " ".join(f"--ignore {call.api}:{each.pointer}" for each in differs)
-        out.append(f"ignore it: {rules}")
+        out.append(("ignore it", rules))
     if call.kind == "tool" or not differs:
-        out.append("run it live: workbench fork … --on-miss live")
+        out.append(("run it live", "workbench fork … --on-miss live"))
     return out
 
 

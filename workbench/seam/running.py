@@ -226,6 +226,10 @@ def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
         return True
     if isinstance(error, ScriptExit):
         ending.output = error.output
+    if isinstance(error, SystemExit):  # an agent that is a main() ends itself so
+        ending.status = "ok" if error.code in (None, 0) else "failed"
+        ending.error = None if ending.status == "ok" else error
+        return True
     if isinstance(error, Exception):
         return True
     ending.status = "cancelled"

@@ -50,12 +50,14 @@ def chunk_line(ticket: Ticket, offset: float, data: Any) -> ChunkLine:
 
 def result_line(ticket: Ticket, outcome: Outcome) -> ResultLine:
     """The line that says how a call ended."""
+    recorded = ticket.entry if ticket.source == "replayed" else None
+    provider = outcome.provider or (recorded.provider if recorded is not None else None)
     fields: dict[str, Any] = {
         "source": ticket.source,
         "duration_s": round(time.monotonic() - ticket.begun, 6),
         "first_s": None if ticket.first is None else round(ticket.first, 6),
         "ended": outcome.ended,
-        "provider": outcome.provider,
+        "provider": provider,
         "model": outcome.model,
         "usage": outcome.usage or _usage(ticket, outcome),
         "fault": ticket.fault.model_dump(mode="json", exclude_none=True)
