@@ -25,9 +25,11 @@ from workbench.providers.local.state import (
     runtime_dir,
     start_lock,
 )
+from workbench.seam.current import current_seam
 
 DEFAULT_IDLE_S = 10.0
 
+_NOBODY = "http://127.0.0.1:9/v1"
 _POLL_S = 0.05
 _ANSWER_S = 10.0
 _LOG_LINES = 20
@@ -52,7 +54,8 @@ def local_model(*, idle_s: float = DEFAULT_IDLE_S, start_timeout_s: float = 60.0
     """Use the offline model: gives the ``base_url`` of an OpenAI-compatible server.
 
     The server is started when none runs and shared with every other process of this user.
-    Any API key and any model name will do.
+    Any API key and any model name will do. In a replay that can never go live no server is
+    started or needed: the address that it gives then is one where nobody listens.
 
     Args:
         idle_s: seconds that the server stays after its last user, if this call starts it.
@@ -67,6 +70,9 @@ def local_model(*, idle_s: float = DEFAULT_IDLE_S, start_timeout_s: float = 60.0
             f"idle_s must be 0 or more and start_timeout_s above 0, in seconds; "
             f"they are {idle_s!r} and {start_timeout_s!r}."
         )
+    if _offline():
+        yield _NOBODY
+        return
     state, lease = _acquire(runtime_dir(), idle_s, start_timeout_s)
     try:
         yield _base_url(state)
@@ -111,6 +117,11 @@ def stop(*, timeout_s: float = 10.0) -> bool:
             )
         time.sleep(_POLL_S)
     return True
+
+
+def _offline() -> bool:
+    seam = current_seam()
+    return seam is not None and seam.session.setting.offline
 
 
 def _base_url(state: ServerState) -> str:
