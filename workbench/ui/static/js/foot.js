@@ -50,7 +50,7 @@ function outcomeHead(ctx, info) {
   return h('div', { class: 'wb-outcome-head' },
     h('h2', null, `${info.parent ? ctx.infos()[info.parent]?.name : 'recorded'} → ${info.name}`), chip(info.headline || info.status, info.tone),
     at ? h('span', { class: 'wb-muted' }, 'first divergence: ', at.turn
-      ? button(`turn ${at.turn}`, () => ctx.go(at.turn ?? 1), { class: 'wb-btn wb-quiet' }) : '', ` ${at.text}`)
+      ? button(`turn ${at.turn}`, () => ctx.go(at.turn ?? 1), { class: 'wb-btn wb-quiet' }) : '', ` ${at.text.replace(/^turn \d+: /, '')}`)
       : h('span', { class: 'wb-muted' }, 'no divergence'));
 }
 

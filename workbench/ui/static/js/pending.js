@@ -60,7 +60,7 @@ function editLine(ctx, edit) {
   const tone = edit.kind === 'fault' ? 'warn' : 'edit';
   return h('li', null, chip(edit.kind.replaceAll('_', ' '), tone),
     turn ? button(`turn ${turn}`, () => ctx.go(turn), { class: 'wb-btn wb-quiet' }) : null,
-    h('span', { class: 'wb-edit-line', title: edit.text }, edit.text));
+    h('span', { class: 'wb-edit-line', title: edit.text }, edit.text.replace(/^turn \d+ · ([\w ]+→ )?/, '')));
 }
 
 /** A difference in lines; the sign at a line's start says which side it is of. @param {string} text */

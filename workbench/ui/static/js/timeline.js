@@ -3,14 +3,14 @@
 import { h, fill, say } from './dom.js';
 import { duration, plural } from './text.js';
 import { coloursOf, onThemeChange } from './theme.js';
-import { drawTrace, endOf, extent, turnAt, turnExtent } from './timeline_draw.js';
+import { drawTrace, endOf, extent, fromFirstCall, turnAt, turnExtent } from './timeline_draw.js';
 
 /**
  * @import { Ctx } from './context.js'
  * @import { Quads, TraceInfo } from './types.js'
  * @typedef {{
  *   el: HTMLElement, label: HTMLButtonElement, canvas: HTMLCanvasElement, mark: HTMLElement,
- *   cut: HTMLElement, trace: number, quads: Quads,
+ *   cut: HTMLElement, trace: number, quads: Quads, from: Quads | null,
  * }} Lane
  */
 
@@ -24,7 +24,6 @@ export function makeTimeline(ctx) {
   /** @type {Lane[]} */
   let all = [];
   let span = 1;
-  let colours = coloursOf(ctx.root);
 
   function build() {
     const infos = ctx.infos();
@@ -40,8 +39,9 @@ export function makeTimeline(ctx) {
   /** @param {Lane} lane */
   function load(lane) {
     ctx.source.timeline(lane.trace).then((quads) => {
-      if (lane.quads === quads || ctx.signal.aborted) return;
-      lane.quads = quads;
+      if (lane.from === quads || ctx.signal.aborted) return;
+      lane.from = quads;
+      lane.quads = fromFirstCall(quads);
       soon();
     }, ctx.fail);
   }
@@ -54,6 +54,8 @@ export function makeTimeline(ctx) {
 
   function draw() {
     span = Math.max(0.001, ...all.map((lane) => endOf(lane.quads)));
+    // Read now: a view may be made before it is put into the page, where it has no colours yet.
+    const colours = coloursOf(ctx.root);
     for (const lane of all) drawLane(lane, span, colours);
     say(clock, span > 0.001 ? `0 – ${duration(span)}` : '');
     paint();
@@ -65,11 +67,11 @@ export function makeTimeline(ctx) {
 
   ctx.watch(['traces', 'local.versions'], build);
   ctx.watch(['selected', 'shown', 'edits'], paint);
-  onThemeChange(() => { colours = coloursOf(ctx.root); soon(); }, ctx.signal);
+  onThemeChange(soon, ctx.signal);
   const watcher = new ResizeObserver(soon);
   watcher.observe(lanes);
   ctx.signal.addEventListener('abort', () => { watcher.disconnect(); cancelAnimationFrame(frame); });
-  queueMicrotask(() => { colours = coloursOf(ctx.root); build(); });
+  queueMicrotask(build);
   return el;
 }
 
@@ -80,7 +82,7 @@ function makeLane(ctx, trace, span) {
   const cut = h('div', { class: 'wb-cut', hidden: true });
   const label = h('button', { class: 'wb-lane-name', onclick: () => ctx.show(trace) });
   /** @type {Lane} */
-  const lane = { el: h('div'), label, canvas, mark, cut, trace, quads: new Float32Array(0) };
+  const lane = { el: h('div'), label, canvas, mark, cut, trace, quads: new Float32Array(0), from: null };
   /** @param {MouseEvent} event */
   const under = (event) => turnAt(lane.quads, event.offsetX, canvas.clientWidth, span());
   canvas.addEventListener('click', (event) => {

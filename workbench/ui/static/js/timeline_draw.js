@@ -25,6 +25,14 @@ export function blockAt(quads, index) {
   };
 }
 
+/** The same with the first call at zero: what an agent did before it is not what one looks for.
+ * @param {Quads} quads */
+export function fromFirstCall(quads) {
+  let first = Infinity;
+  for (let at = 0; at < quads.length; at += 4) first = Math.min(first, quads[at] ?? 0);
+  return quads.map((value, at) => (at % 4 === 0 ? value - first : value));
+}
+
 /** The last moment of a trace, in seconds. @param {Quads} quads */
 export function endOf(quads) {
   let end = 0;
