@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from openai_results import close_all
 from openai_server import Server
 
 
@@ -15,9 +16,11 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    yield
+    close_all()
 
 
 @pytest.fixture

@@ -41,4 +41,6 @@ def test_a_replay_gives_the_very_outcome(
     assert (two.request, two.hash) == (one.request, one.hash)
     assert [chunk.data for chunk in two.chunks] == [chunk.data for chunk in one.chunks]
     assert (two.error, two.ended) == (one.error, one.ended)
+    assert (two.provider, two.reply_model) == (one.provider, one.reply_model)
+    assert one.provider == "local"
     assert (one.source, two.source) == ("live", "replayed")

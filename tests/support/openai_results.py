@@ -7,6 +7,10 @@ from typing import Any
 import openai
 
 TIMEOUT_S = 0.4
+
+# A socket left open would be reported when it is collected, in some other test.
+_CLOSE = {"Connection": "close"}
+_made: list[openai.OpenAI] = []
 TOOLS: Any = [
     {
         "type": "function",
@@ -31,15 +35,29 @@ def options(model: str, kind: str, text: str = "hello") -> dict[str, Any]:
 def client(url: str, **changes: Any) -> openai.OpenAI:
     """A sync client that does not retry and does not wait long."""
     http = openai.DefaultHttpxClient(verify=False, timeout=TIMEOUT_S)
-    given = {"api_key": "sk-secret-key", "max_retries": 0, "http_client": http, **changes}
-    return openai.OpenAI(base_url=url, **given)
+    _made.append(openai.OpenAI(base_url=url, **{**_given(http), **changes}))
+    return _made[-1]
+
+
+def close_all() -> None:
+    """Close the sync clients that were made, and with them what streams left open."""
+    while _made:
+        _made.pop().close()
+
+
+def _given(http: Any) -> dict[str, Any]:
+    return {
+        "api_key": "sk-secret-key",
+        "max_retries": 0,
+        "http_client": http,
+        "default_headers": _CLOSE,
+    }
 
 
 def async_client(url: str, **changes: Any) -> openai.AsyncOpenAI:
     """The same, async."""
     http = openai.DefaultAsyncHttpxClient(verify=False, timeout=TIMEOUT_S)
-    given = {"api_key": "sk-secret-key", "max_retries": 0, "http_client": http, **changes}
-    return openai.AsyncOpenAI(base_url=url, **given)
+    return openai.AsyncOpenAI(base_url=url, **{**_given(http), **changes})
 
 
 def ask(url: str, model: str, kind: str) -> dict[str, Any]:
@@ -80,7 +98,7 @@ def see(value: Any) -> Any:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     return {
         "kind": kind,
-        "data": value.to_dict(mode="python"),
+        "data": value.to_dict(mode="python", warnings=False),
         "repr": repr(value),
         "request_id": getattr(value, "_request_id", None),
     }

@@ -98,13 +98,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Any other endpoint."""
-        self.server.seen.append((self.path, dict(self.headers), None))
+        self._note(None)
         self._json(200, {"object": "list", "data": []})
 
     def do_POST(self) -> None:
         """A chat completion, or an embedding."""
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
-        self.server.seen.append((self.path, dict(self.headers), asked))
+        self._note(asked)
         if not self.path.partition("?")[0].endswith("/chat/completions"):
             data = [{"object": "embedding", "index": 0, "embedding": [0.5]}]
             self._json(200, {"object": "list", "model": "e", "data": data})
@@ -116,6 +116,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._stream(asked)
         else:
             self._json(200, completion(asked))
+
+    def _note(self, asked: Any) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.seen.append((self.path, headers, asked))
 
     # -- failures of the whole call -----------------------------------------------------------
 
@@ -223,7 +227,7 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
         self.seen: list[tuple[str, dict[str, str], Any]] = []
-        """Every request: path, headers, body."""
+        """Every request: path, headers (names in lower case), body."""
         self._thread = threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True)
 
     def handle_error(self, *_args: object) -> None:

@@ -143,7 +143,9 @@ def host(client: Any) -> str:
 
 def is_azure(client: Any) -> bool:
     """Whether it is a client for Azure."""
-    return hasattr(client, "_azure_deployment")
+    from openai.lib.azure import BaseAzureClient
+
+    return isinstance(client, BaseAzureClient)
 
 
 def settle_key(client: Any) -> None:
