@@ -153,6 +153,18 @@ def test_a_stream_is_cut_after_n_chunks(world: World) -> None:
     clean = wb.replay(reader, recorded.trace, faults=[StreamTruncate(1, end="clean")])
     assert clean.output == [whole[0]]
     assert clean.fired
+    assert clean.trace.models()[0].source == "fault"
+
+
+def test_a_stream_that_is_over_before_the_cut_was_not_hit(world: World) -> None:
+    """A cut after more chunks than there are never fires, and a strict replay says so."""
+    world.answer = lambda _: {"content": "short"}
+    recorded = wb.record(reader, "count")
+    late = wb.replay(reader, recorded.trace, faults=[StreamTruncate(50).at(wb.turn(1))])
+    assert late.output == recorded.output
+    assert (late.status, late.fired) == ("drifted", [])
+    assert "the fault stream cut after 50 never fired" in str(late.drift)
+    assert late.trace.models()[0].source == "replayed"
 
 
 def test_a_stream_cut_on_a_plain_call_fails_at_once(two: wb.Trace) -> None:

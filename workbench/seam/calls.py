@@ -104,6 +104,9 @@ class Ticket:
     first: float | None = None
     chunks: list[Any] = field(default_factory=list)
     cut_after: int | None = None
+    """After how many chunks a fault breaks the stream off."""
+    hit: bool = False
+    """Whether it did."""
     closed: bool = False
 
 

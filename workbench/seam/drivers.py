@@ -254,7 +254,8 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
         raise _raised(decision, hooks)
     ticket = decision.ticket
     if isinstance(decision, Serve):
-        _remember(call, ticket)
+        if decision.served.error is None or decision.served.chunks is not None:
+            _remember(call, ticket)
         return _tapped(seam, ticket, hooks, hooks.deliver(decision.served))
     tokens = _enter(call, ticket)
     try:
@@ -280,7 +281,8 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
         raise _raised(decision, hooks)
     ticket = decision.ticket
     if isinstance(decision, Serve):
-        _remember(call, ticket)
+        if decision.served.error is None or decision.served.chunks is not None:
+            _remember(call, ticket)
         return _tapped(seam, ticket, hooks, await _settled(hooks.deliver(decision.served)))
     tokens = _enter(call, ticket)
     try:

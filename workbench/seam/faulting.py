@@ -36,6 +36,11 @@ class Faults:
                 return fault
         return None
 
+    def missed(self, ticket: Ticket) -> None:
+        """Take back that a fault hit this call: its place in the stream never came."""
+        self.fired = [each for each in self.fired if each[1] != ticket.id]
+        ticket.fault = None
+
     def unfired(self) -> list[Fault]:
         """Faults that hit nothing at all."""
         hit = [fault for fault, _ in self.fired]

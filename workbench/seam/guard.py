@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from workbench.errors import RunBlocked
+from workbench.seam.calls import Question
 from workbench.trace.values import dumps
 
 if TYPE_CHECKING:
@@ -31,11 +33,19 @@ def write_key(owner: str, ticket: Ticket, *, recording: bool) -> str | None:
     return f"{owner}:{call.key or ticket.id}"
 
 
-def question_text(ticket: Ticket) -> str:
-    """What a live write asks, in one sentence."""
+def question_about(ticket: Ticket) -> Question:
+    """What is asked before a live write runs."""
     call = ticket.call
     kind = "writes" if call.effect == "write" else "does not say whether it writes"
-    return f"{call.name} {kind} and is about to run for real: {arguments_text(call)}"
+    return Question(
+        id=ticket.id,
+        tool=str(call.name),
+        arguments=call.request.get("arguments"),
+        key=str(ticket.key),
+        turn=ticket.turn,
+        text=f"{call.name} {kind} and is about to run for real: {arguments_text(call)}",
+        future=Future(),
+    )
 
 
 def arguments_text(call: Call, limit: int = 200) -> str:

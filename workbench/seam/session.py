@@ -9,7 +9,6 @@ drives it holds a lock. Recording, replaying and forking differ only in what it 
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DriftError, StopRun
@@ -22,14 +21,13 @@ from workbench.seam.calls import (
     Hold,
     Outcome,
     Perform,
-    Question,
     Serve,
     Served,
     Ticket,
     Verdict,
 )
 from workbench.seam.explain import explain, other_result
-from workbench.seam.guard import blocked, question_text, write_key, writes
+from workbench.seam.guard import blocked, question_about, write_key, writes
 from workbench.seam.served import fault_error, placeholder, serve_entry, serve_reply
 from workbench.seam.setting import void_tools
 from workbench.seam.tries import Tries
@@ -102,6 +100,7 @@ class Session:
         if self.stopped is not None:
             return Fail(ticket, self.stopped)
         if ticket.cut_after is not None and len(ticket.chunks) >= ticket.cut_after:
+            ticket.hit = True
             return Fail(ticket, fault_error(ticket.fault))
         offset = time.monotonic() - ticket.begun
         ticket.first = offset if ticket.first is None else ticket.first
@@ -123,7 +122,9 @@ class Session:
         if ticket.closed:
             return None
         ticket.closed = True
-        if ticket.fault is not None and outcome.error is not None:
+        if ticket.cut_after is not None and not ticket.hit and not self.ends_clean(ticket):
+            self.faults.missed(ticket)  # the stream was over before the fault's place came
+        elif ticket.fault is not None:
             ticket.source, ticket.how = "fault", "fault"
         self.journal.append(result_line(ticket, outcome))
         self.tries.end(ticket, failed=outcome.error is not None)
@@ -157,9 +158,7 @@ class Session:
         entry = self.tape.find(call, digest)
         if entry is not None and self._stale(call, entry):
             entry = None
-        ticket = Ticket(
-            self.journal.new_id(), call, digest, turn, nth, attempt, entry, begun=time.monotonic()
-        )
+        ticket = Ticket(self.journal.new_id(), call, digest, turn, nth, attempt, entry)
         ticket.key = write_key(self.setting.trace_id, ticket, recording=self.setting.recording)
         return ticket
 
@@ -243,20 +242,8 @@ class Session:
             if self.policy.tools_after == "deny":
                 self.stopped = blocked(ticket, "live writes are denied")
                 return Fail(ticket, self.stopped)
-            return Hold(ticket, self._question(ticket))
+            return Hold(ticket, question_about(ticket))
         return self._perform(ticket)
-
-    def _question(self, ticket: Ticket) -> Question:
-        call = ticket.call
-        return Question(
-            id=ticket.id,
-            tool=str(call.name),
-            arguments=call.request.get("arguments"),
-            key=str(ticket.key),
-            turn=ticket.turn,
-            text=question_text(ticket),
-            future=Future(),
-        )
 
     def _perform(self, ticket: Ticket) -> Decision:
         ticket.how, ticket.source = "live", "live"
@@ -277,6 +264,7 @@ class Session:
         return Serve(ticket, served)
 
     def _start(self, ticket: Ticket) -> None:
+        ticket.begun = time.monotonic()  # a wait for somebody's verdict is not the call's
         self.journal.call(call_line(ticket))
 
     def _verified(self, ticket: Ticket, entry: Entry, outcome: Outcome) -> BaseException | None:
