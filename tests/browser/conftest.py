@@ -69,6 +69,16 @@ class Bench:
         """The workbench's own element: locators stay inside it."""
         return self.page.locator(".wb").first
 
+    @property
+    def turns(self) -> Any:
+        """The rows of the turn list (a drop-down has options too)."""
+        return self.root.locator(".wb-list [role=option]")
+
+    @property
+    def chosen(self) -> Any:
+        """The row of the turn looked at."""
+        return self.root.locator(".wb-list [role=option][aria-selected=true]")
+
     def ask(self, expression: str) -> Any:
         """The value of an expression in the kernel, by JSON."""
         code = f"import json as _json\nprint(_json.dumps({expression}))"
@@ -184,12 +194,18 @@ def open_bench(lab: Lab, chromium: Browser, request: pytest.FixtureRequest) -> I
     pages: list[Page] = []
 
     def opener(
-        cells: Sequence[str], *, width: int = 1600, dark: bool = False, height: int = 1300
+        cells: Sequence[str],
+        *,
+        width: int = 1600,
+        dark: bool = False,
+        height: int = 1300,
+        script: str = "",
     ) -> Bench:
         name = f"{request.node.name.replace('[', '-').replace(']', '')}-{len(pages)}.ipynb"
         (lab.root / name).write_text(json.dumps(_notebook(cells)))
         page = chromium.new_page(viewport={"width": width, "height": height})
         pages.append(page)
+        page.add_init_script(script)
         page.goto(f"{lab.url}/lab/workspaces/auto-{secrets.token_hex(4)}/tree/{name}"
                   f"?token={lab.token}&reset")  # fmt: skip
         page.wait_for_function(READY, timeout=START_S * 1000)

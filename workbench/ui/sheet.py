@@ -142,10 +142,15 @@ class Sheet:
         return tone
 
     def _cut(self) -> int | None:
-        """The turn from which a fork ran live, where its cut was a turn."""
-        parent = self.trace.header.parent
-        kind, _, number = (parent.cut or "" if parent else "").partition(":")
-        return int(number) if kind == "turn" and number.isdecimal() else None
+        """The first turn of a fork that did not come from its parent."""
+        if self.trace.header.parent is None:
+            return None
+        turns = (
+            turn.number
+            for turn in self.trace.turns
+            if any(entry.source != "replayed" for entry in turn.entries)
+        )
+        return next(turns, None)
 
     def _edited_turns(self) -> list[int]:
         if self.trace.header.parent is None:

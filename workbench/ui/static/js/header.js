@@ -65,8 +65,11 @@ function makeSteps(ctx) {
     place.value = String(n);
     place.style.width = `${Math.max(1, String(last).length) + 1.2}ch`;
     say(total, `/ ${last}`);
+    // A disabled button swallows the keys while it has the focus: the list takes them.
+    const held = [back, on].find((each) => each === each.ownerDocument.activeElement);
     back.disabled = n <= 1;
     on.disabled = n >= last;
+    if (held?.disabled) ctx.onKey.get('list')?.();
     place.disabled = last === 0;
   }
   ctx.watch(['selected', 'shown', 'traces'], paint);
