@@ -93,7 +93,7 @@ def test_a_function_may_end_the_process(shop: Shop) -> None:
     shop.script("fn.py", "import sys\ndef leave():\n    sys.exit('no luck')\n")
     ran = shop("record", "fn:leave")
     assert (ran.code, ran.err) == (1, "no luck\n")
-    assert "interrupted · recorded 0 turns" in ran.out
+    assert "the agent failed · recorded 0 turns" in ran.out
 
 
 def test_a_failing_script_is_kept_with_its_own_traceback(shop: Shop) -> None:

@@ -42,13 +42,11 @@ def record_command(
         try:
             with out.agent():
                 result = recording.run()
-        except (KeyboardInterrupt, SystemExit) as stop:
-            # Ctrl-C, or a function that calls sys.exit(): the trace has been ended properly.
+        except KeyboardInterrupt:  # the trace has been ended properly
             if recording.path is None or not recording.path.exists():
                 raise
-            code = _exit_code(stop)
-            _report(out, recording.path, code, None)
-            raise typer.Exit(code) from None
+            _report(out, recording.path, INTERRUPTED, None)
+            raise typer.Exit(INTERRUPTED) from None
         raise typer.Exit(_finished(out, result))
 
 
@@ -114,6 +112,8 @@ def _finished(out: Output, result: RunResult) -> int:
     code = OK
     if isinstance(error, ScriptExit):
         code = error.code
+    elif isinstance(error, SystemExit):
+        code = _exit_code(error)
     elif error is not None:
         out.warn(agent_traceback(error))
         code = DIFFERENT
@@ -155,9 +155,8 @@ def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> N
     )
 
 
-def _exit_code(stop: KeyboardInterrupt | SystemExit) -> int:
-    if isinstance(stop, KeyboardInterrupt):
-        return INTERRUPTED
+def _exit_code(stop: SystemExit) -> int:
+    """The exit code of a function that ended the process; what Python would print is printed."""
     if stop.code is None or isinstance(stop.code, int):
         return int(stop.code or OK)
     write(sys.stderr, str(stop.code))

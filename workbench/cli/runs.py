@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output
 from workbench.cli.watch import Watcher
 from workbench.cli.words import (
@@ -40,7 +38,6 @@ def run_watched(
 
     Raises:
         KeyboardInterrupt: interrupted before there was a trace.
-        typer.Exit: the agent, a function, called ``sys.exit()``.
     """
     from workbench.seam.result import RunResult
     from workbench.trace.trace import load
@@ -48,9 +45,6 @@ def run_watched(
     try:
         with out.agent(), watcher.watching():
             return run()
-    except SystemExit as stop:
-        out.say(f"the agent ended the process: sys.exit({stop.code!r})")
-        raise typer.Exit(DIFFERENT) from None
     except KeyboardInterrupt as error:
         if path is None or not Path(path).exists():
             raise
@@ -108,6 +102,8 @@ def _agent_said(out: Output, result: RunResult, given: Given) -> None:
         return
     if result.status in ("blocked", "cancelled"):
         out.say(str(result.error))
+    elif isinstance(result.error, SystemExit):
+        out.say(f"the agent ended the process: sys.exit({result.error.code!r})")
     else:
         out.warn(agent_traceback(result.error))
 
