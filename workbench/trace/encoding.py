@@ -82,7 +82,7 @@ class _Encoder:
     def __init__(self, *, plain: bool) -> None:
         self._plain = plain
 
-    def encode(self, value: Any, where: Where, depth: int) -> JSON:  # noqa: PLR0911 - a table
+    def encode(self, value: Any, where: Where, depth: int) -> JSON:
         kind = type(value)
         if value is None or kind is bool:
             return value

@@ -15,7 +15,7 @@ T = TypeVar("T")
 _URL_MODULES: Final = ("pydantic.networks", "pydantic_core._pydantic_core")
 
 
-def as_data(value: Any) -> object:  # noqa: PLR0911 - one line for each kind of object
+def as_data(value: Any) -> object:
     """The data of an object, as a value nearer to JSON; its parts are left as they are.
 
     Raises:

@@ -241,7 +241,7 @@ def _read_set(content: object, kind: type[Any]) -> Any:
 
 def _read_dict(content: object) -> dict[Any, Any]:
     pairs = _expect(content, list)
-    if any(type(pair) is not list or len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - a pair
+    if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
         raise ValueError('its "v" must be a list of [key, value] pairs')
     made = dict(pairs)
     if len(made) != len(pairs):

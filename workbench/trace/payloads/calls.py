@@ -55,7 +55,7 @@ def _read(item: object, number: int) -> ToolCall:
                 'give {"name": ..., "arguments": ..., "id": ...}, the id if you like.'
             )
         call = _build(item.get("id"), item.get("name"), item.get("arguments", {}), number)
-    elif isinstance(item, tuple | list) and len(item) == 2:  # noqa: PLR2004 - a pair
+    elif isinstance(item, tuple | list) and len(item) == 2:
         call = _build(None, item[0], item[1], number)
     else:
         raise EditError(
