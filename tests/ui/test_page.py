@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -24,6 +25,12 @@ class _Told:
 
     def _take(self, _kind: str, data: Any = None, buffers: Any = None, **_: Any) -> None:
         self.messages.append((data, [bytes(each) for each in buffers or ()]))
+
+    def wait(self) -> None:
+        """Wait for the first answer: what takes long is answered by a thread of its own."""
+        end = time.monotonic() + 5
+        while not self.answers and time.monotonic() < end:
+            time.sleep(0.01)
 
     @property
     def answers(self) -> list[tuple[dict[str, Any], list[bytes]]]:
@@ -73,6 +80,7 @@ def test_a_bad_request_is_refused_shown_and_logged(
     told = _Told(bench)
     with caplog.at_level(logging.INFO, logger="workbench.ui"):
         _send(bench, content)
+        told.wait()
     answer = told.answers[0][0]
     assert answer["ok"] is False
     assert words in answer["error"]
@@ -135,3 +143,18 @@ def test_the_page_dismisses_an_alert(made: Trace) -> None:
     bench.alert("something")
     bench.widget.set_state({"error": ""})
     assert bench.error == ""
+
+
+def test_while_stepping_fast_the_newest_plan_answers_for_all(made: Trace) -> None:
+    """Each request is answered, so the kernel is not taken for dead, and little is computed."""
+    bench = Workbench(made)
+    told = _Told(bench)
+    with bench._desk.lock:
+        for number in range(1, 6):
+            _send(bench, {"id": number, "do": "plan", "n": number})
+    end = time.monotonic() + 5
+    while len(told.answers) < 5 and time.monotonic() < end:
+        time.sleep(0.01)
+    answers = {answer["id"]: answer["data"]["cut"] for answer, _ in told.answers}
+    assert set(answers) == {1, 2, 3, 4, 5}
+    assert answers[5] == 5

@@ -156,7 +156,7 @@ def test_cancel_during_a_live_call_ends_with_that_call(
     ask(bench, "run", n=1, tools_before="replay", tools_after="allow", ripple=False)
     _until(lambda: model.asked > asked)
     ask(bench, "cancel")
-    assert bench.widget.run["state"] in ("cancelling", "cancelled")
+    _until(lambda: bench.widget.run["state"] in ("cancelling", "cancelled"), 1)
     assert bench.wait(5)
     assert bench.widget.run["state"] == "cancelled"
     assert model.asked == asked + 1

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SMALL = 300
 """Turns up to which a trace is studied at once; a longer one is studied beside the kernel."""
 
+STUDY_S = 1.0
+"""Seconds after which that begins."""
+
 log = logging.getLogger("workbench.ui")
 
 
@@ -165,7 +168,10 @@ class Desk:
         if len(sheet.trace.turns) <= SMALL:
             sheet.study()
             return
-        threading.Thread(target=self._study, args=(sheet,), daemon=True).start()
+        # The first paint comes first: both want the interpreter.
+        timer = threading.Timer(STUDY_S, self._study, (sheet,))
+        timer.daemon = True
+        timer.start()
 
     def _study(self, sheet: Sheet) -> None:
         try:

@@ -13,6 +13,7 @@ from workbench.errors import UsageError, WorkbenchError
 from workbench.trace.preview import preview_rows
 from workbench.ui import rows, views
 from workbench.ui.clips import LIMIT, clean, to_bytes
+from workbench.ui.later import Later
 from workbench.ui.reports import failure_text
 from workbench.ui.sheet import Sheet
 
@@ -24,6 +25,9 @@ INLINE = 4_096
 
 MOST_ROWS = 500
 """Rows that one request can get."""
+
+SLOW = frozenset({"plan", "search", "compare", "summary"})
+"""Requests that take long for a long trace: a step must not wait for them."""
 
 ANSWERED = frozenset({"edit", "undo", "redo", "clear", "run", "save"})
 """Requests whose success takes an earlier alert away."""
@@ -46,12 +50,15 @@ class Requests:
         self._bench = bench
         self._sheets = sheets
         self._lock = lock
+        self._later = Later()
+        self._plans: list[Request] = []
         # A search may take a second and a comparison longer; neither changes anything. What is
         # said to a run goes to its own thread, which may wait for the lock meanwhile.
         self._free: dict[str, Callable[[Request], Any]] = {
             "search": self._search,
             "compare": self._compare,
             "summary": self._summary,
+            "plan": self._plan,
             "run": self._run,
             "cancel": lambda _: self._done(bench.cancel),
             "answer": self._answer,
@@ -68,16 +75,36 @@ class Requests:
             "redo": lambda _: self._done(bench.redo),
             "clear": lambda _: self._done(bench.clear),
             "preview": lambda _: self._preview(),
-            "plan": self._plan,
             "save": lambda r: {"path": str(bench.save(r.get("path"), fork=_int(r, "trace")))},
         }
 
     def on_message(self, page: Any, content: Any, _buffers: Any) -> None:
-        """Answer one message with ``page.send``. Never raises."""
+        """Answer one message with ``page.send``, at once or later. Never raises."""
         request: Request = content if isinstance(content, dict) else {}
-        answer, buffers = self.answer(request)
+        if request.get("do") == "plan":
+            self._plans.append(request)
+            self._later.put(lambda: self._send_plan(page))
+        elif request.get("do") in SLOW:
+            self._later.put(lambda: self._send(page, request, *self.answer(request)))
+        else:
+            self._send(page, request, *self.answer(request))
+
+    def _send_plan(self, page: Any) -> None:
+        """While one steps, plans are asked for faster than made: the newest answers for all."""
+        with self._lock:
+            asked, self._plans[:] = list(self._plans), []
+        if not asked:
+            return
+        answer, buffers = self.answer(asked[-1])
+        for request in asked:
+            self._send(page, request, {**answer, "id": request.get("id")}, buffers)
+
+    def _send(
+        self, page: Any, request: Request, answer: dict[str, Any], buffers: list[bytes]
+    ) -> None:
         try:
-            page.send(answer, buffers)
+            with self._lock:
+                page.send(answer, buffers)
         except Exception:
             log.exception("the answer to %r could not be sent", request.get("do"))
 
@@ -191,7 +218,7 @@ class Requests:
         return views.comparison(diff, [a, b])
 
     def _summary(self, request: Request) -> dict[str, Any]:
-        return views.summary(self._sheet(request).trace)
+        return views.summary(self._sheet(request))
 
     def _done(self, act: Callable[[], None]) -> dict[str, Any]:
         act()

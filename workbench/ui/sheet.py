@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.trace.findings import Finding, again, headline
-from workbench.trace.prices import money, total
-from workbench.trace.trace import Trace, Turn
+from workbench.trace.prices import Total, billed, money, total
+from workbench.trace.trace import Entry, Trace, Turn
 from workbench.ui.clips import Clipper, label, pretty
 from workbench.ui.turn_view import turn_view
 
@@ -47,19 +47,23 @@ class Sheet:
         self.divergence: dict[str, Any] | None = None
         self._long: dict[str, str] = {}
         self._facts: dict[str, Any] = {}
+        self.costs: dict[str, Total] = {}
 
     def study(self) -> None:
         """Find what is wrong and what it cost. May take seconds for a very long trace."""
         trace = self.trace
         found = list(trace.findings)
         repeated = again(trace)
+        costs = _costs(trace)
         facts = {
             "headline": label(headline(trace, found)),
-            "cost": str(total(trace)),
+            "cost": str(sum(costs.values(), Total())),
             "model": _models(trace),
             "tools_called": dict(Counter(str(entry.name) for entry in trace.tools())),
         }
-        self.findings, self.again, self._facts = found, repeated, facts
+        if len(costs) > 1:
+            costs["all"] = sum(costs.values(), Total())
+        self.findings, self.again, self._facts, self.costs = found, repeated, facts, costs
         self.studied = True
 
     def info(self) -> dict[str, Any]:
@@ -166,6 +170,13 @@ class Sheet:
 def cost_text(amount: Any) -> str:
     """An amount or a sum of amounts as the page writes it."""
     return money(amount) if amount is None or isinstance(amount, Decimal) else str(amount)
+
+
+def _costs(trace: Trace) -> dict[str, Total]:
+    calls: dict[str, list[Entry]] = {}
+    for entry in billed(trace):
+        calls.setdefault(entry.model or "unknown", []).append(entry)
+    return {model: total(entries) for model, entries in calls.items()}
 
 
 def _models(trace: Trace) -> str:

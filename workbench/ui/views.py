@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from math import isnan
 from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.trace.diff import Diff, Row
 from workbench.trace.faults import FAULT_TYPES
-from workbench.trace.prices import Total, billed, total
+from workbench.trace.prices import Total
 from workbench.trace.trace import Trace
+from workbench.trace.turns import EDITED, FAULT, REPLAYED
 from workbench.ui.clips import label
 from workbench.ui.sheet import Sheet
-from workbench.ui.turn_view import source_of
 
 MOST_ROWS = 1_000
 """Rows of a comparison that the page gets; those that are the same are left out first."""
+
+
+SHORT = 1_000
+"""Turns up to which the time to the first token is told for each."""
 
 
 def comparison(diff: Diff, sheets: Sequence[Sheet]) -> dict[str, Any]:
@@ -77,30 +82,45 @@ def divergence(diff: Diff) -> dict[str, Any] | None:
     return {"turn": number, "text": label(first.text, 200)}
 
 
-def summary(trace: Trace) -> dict[str, Any]:
-    """The protocol's summary: cost by model, and how long each turn's model call took."""
-    calls: dict[str, list[Any]] = {}
-    for entry in billed(trace):
-        calls.setdefault(entry.model or "unknown", []).append(entry)
-    cost = [_cost(model, total(entries)) for model, entries in calls.items()]
-    if len(cost) > 1:
-        cost.append(_cost("all", total(trace)))
-    latency = [
-        {
-            "turn": turn.number,
-            "duration_s": turn.model.duration_s,
-            "source": source_of(turn.model),
-            "first_s": turn.model.first_s,
-        }
-        for turn in trace.turns
-    ]
-    known = sorted(t.model.duration_s for t in trace.turns if t.model.duration_s is not None)
+def summary(sheet: Sheet) -> dict[str, Any]:
+    """The protocol's summary: cost by model, and how long each turn's model call took.
+
+    All of it is read from heads that are in memory already; what it cost is known once the trace
+    was studied, and missing before.
+    """
+    columns, forked = sheet.trace.columns, sheet.trace.header.parent is not None
+    latency = []
+    for number, models in enumerate(columns.models, 1):
+        length, flags = columns.durations[models[-1]], columns.flags[models[-1]]
+        latency.append(
+            {
+                "turn": number,
+                "duration_s": None if isnan(length) else length,
+                "source": _source(flags, forked=forked),
+                "first_s": None,
+            }
+        )
+    if len(latency) <= SHORT:
+        for line, turn in zip(latency, sheet.trace.turns, strict=True):
+            line["first_s"] = turn.model.first_s
+    known = sorted(columns.durations[models[-1]] for models in columns.models)
+    known = [length for length in known if not isnan(length)]
     return {
-        "cost": cost,
+        "cost": [_cost(model, amount) for model, amount in sheet.costs.items()],
         "latency": latency,
         "p50_s": percentile(known, 50),
         "p95_s": percentile(known, 95),
     }
+
+
+def _source(flags: int, *, forked: bool) -> str:
+    if flags & FAULT:
+        return "fault"
+    if flags & EDITED:
+        return "edited"
+    if flags & REPLAYED:
+        return "replayed"
+    return "live" if forked else "recorded"
 
 
 def _cost(key: str, amount: Total) -> dict[str, Any]:

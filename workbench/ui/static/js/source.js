@@ -113,7 +113,7 @@ export function infos(model) {
 /** What must differ when a trace's turns do: more turns came, or other ones are edited.
  * @param {TraceInfo} info */
 function version(info) {
-  return JSON.stringify([info.name, info.n_turns, info.status, info.edited_turns, info.cut, info.duration_s]);
+  return JSON.stringify([info.name, info.n_turns, info.status, info.edited_turns, info.cut, info.duration_s, info.headline, info.cost]);
 }
 
 /** A buffer may start anywhere in a larger one; numbers need an aligned copy.
