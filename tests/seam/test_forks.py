@@ -143,9 +143,9 @@ def test_the_plan_is_said_before_and_holds(doubled: wb.Trace) -> None:
     """3 recorded calls and an edit before the cut, the rest live: counted before anything runs."""
     edits = doubled.edit().reply(wb.turn(3), tool_call=("send_email", {"to": "a@example.com"}))
     plan = wb.plan(doubled, edits=edits, live_from=wb.turn(4), tools_after="ask")
-    assert (plan.served, plan.live, plan.live_writes, plan.edited) == (4, 3, 1, ("turn 3",))
-    assert str(plan).startswith("4 calls from the trace · turn 3 edited · about 3 live")
-    assert "live writes: 1 of them ask first" in str(plan)
+    assert (plan.served, plan.live, plan.live_writes, plan.edited) == (4, 4, 2, ("turn 3",))
+    assert str(plan).startswith("4 calls from the trace · turn 3 edited · about 4 live")
+    assert "live writes: 2 of them ask first" in str(plan)
 
 
 def test_the_fork_names_its_parent_and_replays_by_itself(

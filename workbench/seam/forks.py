@@ -196,16 +196,19 @@ def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
         maybe = [e for e in before if e.seq > first]
     else:
         maybe = []
+    new = _new_calls(parent, targets)
     costs = _cost([*live, *maybe])
     writes = sum(1 for e in live if e.kind == "tool" and e.effect != "read")
+    writes += sum(new.values())
     edited = tuple(_edit_name(each) for each in edits)
     place = cut.place if isinstance(cut.place, Place) else None
-    lines = _lines(len(before) - len(rerun), rerun, edited, live, maybe, writes, costs, policy)
+    count = len(live) + len(new)
+    lines = _lines(len(before) - len(rerun), rerun, edited, count, maybe, writes, costs, policy)
     return Plan(
         served=len(before) - len(rerun),
         rerun=len(rerun),
         edited=edited,
-        live=len(live),
+        live=count,
         live_writes=writes,
         cost=costs,
         cut=place,
@@ -222,6 +225,24 @@ def _voided(parent: Trace, targets: dict[str, Edit]) -> set[str]:
         if isinstance(edit, ReplyEdit)
         for tool in void_tools(edit, parent.entry(entry_id))
     }
+
+
+def _new_calls(parent: Trace, targets: dict[str, Edit]) -> dict[tuple[str, int], bool]:
+    """The tool calls that edited replies make and nothing recorded answers, each with whether
+    it may write: unless every recorded call of that tool only reads."""
+    from workbench.seam.setting import void_tools
+
+    reads = {e.name for e in parent.tools() if e.effect == "read"}
+    out: dict[tuple[str, int], bool] = {}
+    for entry_id, edit in targets.items():
+        if not isinstance(edit, ReplyEdit) or edit.tool_calls is None:
+            continue
+        turn = parent.entry(entry_id).turn
+        tools = turn.tools if turn is not None else []
+        kept = len(tools) - len(list(void_tools(edit, parent.entry(entry_id))))
+        for number, call in enumerate(edit.tool_calls[kept:]):
+            out[entry_id, number] = call.name not in reads
+    return out
 
 
 def _cost(live: list[Entry]) -> Decimal | None:
@@ -253,7 +274,7 @@ def _lines(
     served: int,
     rerun: list[Entry],
     edited: tuple[str, ...],
-    live: list[Entry],
+    live: int,
     maybe: list[Entry],
     writes: int,
     cost: Decimal | None,
@@ -267,7 +288,7 @@ def _lines(
     if maybe:
         lines.append(f"live only what the edit changes, at most about {len(maybe)}")
     else:
-        lines.append(f"about {len(live)} live" if live else "nothing expected live")
+        lines.append(f"about {live} live" if live else "nothing expected live")
     if live or maybe:
         lines.append("cost not known" if cost is None else f"about ${cost:.4f}")
         verdict = {"deny": "denied", "ask": "ask first", "allow": "allowed"}[policy.tools_after]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import html
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -112,13 +112,13 @@ class Ending:
         return " · ".join(parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diff:
     """What differs between two traces, ``a`` and ``b``."""
 
-    a: Trace = field(repr=False)
-    b: Trace = field(repr=False)
-    rows: tuple[Row, ...] = field(repr=False)
+    a: Trace
+    b: Trace
+    rows: tuple[Row, ...]
     """Everything, in order."""
 
     @cached_property
@@ -181,6 +181,9 @@ class Diff:
         rows.append(("cost", str(self.cost[0]), str(self.cost[1])))
         rows.append(("time", _seconds(self.duration[0]), _seconds(self.duration[1])))
         return rows
+
+    def __repr__(self) -> str:
+        return f"<Diff of {self.a.name or self.a.id} and {self.b.name or self.b.id}>\n{self}"
 
     def __str__(self) -> str:
         lines = [self.headline]

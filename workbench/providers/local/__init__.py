@@ -35,8 +35,8 @@ that it cuts ends with ``finish_reason: "length"``, and its arguments may then b
 **Same request, same reply.** With ``temperature`` 0 or a ``seed``, each request is computed from
 its first token on, because reusing an earlier prompt's state changes the rounding and with it,
 now and then, the reply. Other requests reuse that state and are several times faster. Requests
-are answered one at a time, by two threads; ``WORKBENCH_LOCAL_THREADS=1``, when the server starts,
-is several times faster on a machine that is busy with other work.
+are answered one at a time, by all processors but one and at most four, or as many as
+``WORKBENCH_LOCAL_THREADS`` said when the server started.
 """
 
 from workbench.providers.local.client import LocalStatus, local_model, status, stop

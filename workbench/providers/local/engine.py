@@ -16,7 +16,7 @@ CONTEXT_TOKENS = 4096
 """Prompt and reply together, in tokens."""
 
 THREADS_VARIABLE = "WORKBENCH_LOCAL_THREADS"
-_THREADS = 2
+_MOST_THREADS = 4
 _ERRORS_ONLY = 1
 
 
@@ -55,15 +55,16 @@ def missing(package: str) -> MissingExtraError:
 
 
 def thread_count() -> int:
-    """How many threads compute: ``WORKBENCH_LOCAL_THREADS``, or 2.
+    """How many threads compute: ``WORKBENCH_LOCAL_THREADS``, or all processors but one, at most 4.
 
-    The threads wait for each other after every step, so on a machine whose processors are all
-    busy with other work one thread is several times faster than two.
+    The threads wait for each other after every step, so a processor that is busy with other work
+    holds all of them up: with one too many, answers take several times as long.
 
     Raises:
         UsageError: the variable does not hold a whole number of at least 1.
     """
-    text = os.environ.get(THREADS_VARIABLE) or str(_THREADS)
+    spare = min(max((os.cpu_count() or 2) - 1, 1), _MOST_THREADS)
+    text = os.environ.get(THREADS_VARIABLE) or str(spare)
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"{THREADS_VARIABLE} must be a whole number of at least 1, not {text!r}.")
     return int(text)
