@@ -21,7 +21,7 @@ PEER = Path(os.environ.get("PEERS", ROOT / ".peers")) / "agentloom" / "bin" / "p
 SCRIPT = ROOT / "tests" / "peers" / "agentloom_record.py"
 
 
-def _agent(calls: int, conversation: bool) -> None:  # noqa: FBT001
+def _agent(calls: int, conversation: bool) -> None:
     messages: list[dict[str, Any]] = []
     for number in range(calls):
         asked = {"role": "user", "content": f"question {number} " + "word " * 20}
@@ -31,7 +31,7 @@ def _agent(calls: int, conversation: bool) -> None:  # noqa: FBT001
             messages = [*messages, {"role": "assistant", "content": reply["content"]}]
 
 
-def _ours(path: Path, calls: int, conversation: bool) -> tuple[float, int]:  # noqa: FBT001
+def _ours(path: Path, calls: int, conversation: bool) -> tuple[float, int]:
     scripted.world.answer = lambda _: {
         "content": "fine",
         "model": "m-1",
@@ -46,7 +46,7 @@ def _ours(path: Path, calls: int, conversation: bool) -> tuple[float, int]:  # n
     return seconds, path.stat().st_size
 
 
-def _theirs(path: Path, calls: int, conversation: bool) -> tuple[float, int] | None:  # noqa: FBT001
+def _theirs(path: Path, calls: int, conversation: bool) -> tuple[float, int] | None:
     if not PEER.exists():
         return None
     command = [str(PEER), str(SCRIPT), str(path), str(calls), "1" if conversation else "0"]
@@ -83,7 +83,8 @@ def _ratio(ours: tuple[float, int], theirs: tuple[float, int] | None) -> str:
 
 
 def _growth(what: str, rows: dict[Any, Any], kind: str, field: int, promise: str) -> None:
-    (_, small), (_, large) = sorted((key[1], value) for key, value in rows.items() if key[0] == kind)
+    of_kind = sorted((key[1], value) for key, value in rows.items() if key[0] == kind)
+    (_, small), (_, large) = of_kind
     ours = large[0][field] / small[0][field]
     theirs = f"{large[1][field] / small[1][field]:.2f}" if small[1] and large[1] else "–"
     print(f"{what}: {ours:.2f} (promised: {promise}); AgentLoom {theirs}")
