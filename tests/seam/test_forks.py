@@ -1,6 +1,7 @@
 """Forks: a changed past, the part before the cut from the trace, the rest live."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -393,3 +394,28 @@ def test_a_forks_fork_keeps_where_each_entry_came_from(doubled: wb.Trace, world:
     assert second.trace.parent is not None
     assert second.trace.parent.id == first.trace.id
     assert second.trace.models()[2].origin == first.trace.models()[2].id
+
+
+def test_a_fork_and_its_parent_share_one_clock(world: World) -> None:
+    """Replayed turns stand in the fork's timeline where they stood in the parent's, and count in
+    its time, although they took none."""
+
+    def slowly(body: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(0.05)
+        return {"content": f"re: {body['messages'][-1]['content']}"}
+
+    def three() -> list[str]:
+        return [ask(word)["content"] for word in ("one", "two", "three")]
+
+    world.answer = slowly
+    recorded = wb.record(three)
+    fork = wb.fork(three, recorded.trace, live_from=wb.turn(3))
+    spans, parents = fork.trace.timeline(), recorded.trace.timeline()
+    for span, parent in zip(spans, parents, strict=True):
+        assert span[1] is not None
+        assert parent[1] is not None
+        assert abs(span[1] - parent[1]) < 0.05
+    assert spans[2][1] >= 0.1  # type: ignore[operator]
+    assert fork.trace.elapsed_s is not None
+    assert fork.trace.duration_s is not None
+    assert fork.trace.elapsed_s > fork.trace.duration_s

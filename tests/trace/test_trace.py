@@ -252,10 +252,10 @@ def test_rows_and_timeline_say_the_same_as_the_turns(tmp_path: Path) -> None:
     assert trace.timeline() == [
         (1, 1.0, 0.5, "model", 0),
         (2, 2.0, 1.0, "model", REPLAYED),
-        (3, 3.0, None, "model", EDITED),
-        (4, 4.0, None, "model", ERROR | FAULT),
+        (3, 4.0, None, "model", EDITED),  # the served second counts
+        (4, 5.0, None, "model", ERROR | FAULT),
         (4, None, 0.5, "tool", 0),
-        (5, 20.0, None, "model", OPEN),
+        (5, 21.0, None, "model", OPEN),
     ]
     rows = trace.rows(2, 5)
     assert [row["number"] for row in rows] == [3, 4, 5]

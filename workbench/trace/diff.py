@@ -150,7 +150,7 @@ class Diff:
     @property
     def duration(self) -> tuple[float | None, float | None]:
         """How long each took, in seconds."""
-        return self.a.duration_s, self.b.duration_s
+        return self.a.elapsed_s, self.b.elapsed_s
 
     @property
     def turn_counts(self) -> tuple[int, int]:

@@ -198,6 +198,13 @@ class Trace:
         return max(ends) if ends else None
 
     @cached_property
+    def elapsed_s(self) -> float | None:
+        """:attr:`duration_s`, with what served answers took when they were recorded."""
+        spans = self.timeline() if self.parent is not None else []
+        ends = [start + (length or 0.0) for _, start, length, *_ in spans if start is not None]
+        return max(ends, default=self.duration_s)
+
+    @cached_property
     def usage(self) -> dict[str, int | None] | None:
         """The tokens of all model entries, added up; None when none were recorded."""
         return add_usage(entry.usage for entry in self.models())

@@ -179,20 +179,28 @@ class Columns:
     """For each turn its tool entries."""
 
     def timeline(self, kinds: Iterator[int]) -> list[Span]:
-        """The spans of all model and tool entries."""
+        """The spans of all model and tool entries.
+
+        An answer that was served from a trace took no time, but has the time that it took when it
+        was recorded. It counts with that, and what follows begins that much later: so a fork and
+        its parent can be laid on the same clock.
+        """
         out = []
+        served = 0.0
         for place, kind in enumerate(kinds):
             if kind in (MODEL, TOOL):
                 start, duration = self.starts[place], self.durations[place]
                 out.append(
                     (
                         self.turns[place],
-                        None if math.isnan(start) else start,
+                        None if math.isnan(start) else start + served,
                         None if math.isnan(duration) else duration,
                         ENTRY_KINDS[kind],
                         self.flags[place],
                     )
                 )
+                if self.flags[place] & (REPLAYED | EDITED) and not math.isnan(duration):
+                    served += duration
         return out
 
 

@@ -75,7 +75,7 @@ class Sheet:
             "headline": facts.get("headline", trace.status),
             "tone": self._tone(),
             "n_turns": len(trace.turns),
-            "duration_s": trace.duration_s,
+            "duration_s": trace.elapsed_s,
             "cost": facts.get("cost", ""),
             "model": facts.get("model", ""),
             "path": str(self.path) if self.path else None,
