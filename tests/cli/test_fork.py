@@ -21,7 +21,7 @@ EDIT = {
 }
 PLAN = (
     "plan: 3 calls from the trace · turn 2 edited · live only what the edit changes, "
-    "at most about 1 · cost not known · live writes: denied"
+    "at most about 2 · cost not known · live writes: 1 of them denied"
 )
 
 

@@ -286,7 +286,7 @@ def _lines(
         lines.append(f"{len(rerun)} recorded tool {_calls(len(rerun))} run again{checked}")
     lines += [f"{each} edited" if each[:4] in ("turn", "entr") else each for each in edited]
     if maybe:
-        lines.append(f"live only what the edit changes, at most about {len(maybe)}")
+        lines.append(f"live only what the edit changes, at most about {len(maybe) + live}")
     else:
         lines.append(f"about {live} live" if live else "nothing expected live")
     if live or maybe:
