@@ -207,6 +207,26 @@ def test_verify_names_a_tool_that_gives_something_else(doubled: wb.Trace) -> Non
     assert "check that setup=" in text
 
 
+def test_recorded_writes_run_again_unasked_only_in_a_fresh_world(doubled: wb.Trace) -> None:
+    """Without setup= "verify" would pay again in the real world: that is denied like any write."""
+    with fresh_shop() as real:
+        fork = wb.fork(agent, doubled, live_from=wb.turn(4), tools_before="verify")
+        assert fork.status == "blocked"
+        assert real.refunds() == []
+        clerk = Clerk("allow", "deny")
+        asked = wb.fork(
+            agent,
+            doubled,
+            live_from=wb.turn(4),
+            tools_before="verify",
+            tools_after="ask",
+            controller=clerk,
+        )
+        assert asked.status == "blocked"
+        assert len(real.refunds()) == 1
+    assert [question.turn for question in clerk.questions] == [2, 3]
+
+
 def test_a_live_write_is_denied_by_default(doubled: wb.Trace, world: World) -> None:
     """The run ends blocked, naming the call and the choices; nothing was written."""
     world.answer = script(call("refund", order_id=101, amount=149.99))
@@ -410,12 +430,13 @@ def test_a_fork_and_its_parent_share_one_clock(world: World) -> None:
     world.answer = slowly
     recorded = wb.record(three)
     fork = wb.fork(three, recorded.trace, live_from=wb.turn(3))
-    spans, parents = fork.trace.timeline(), recorded.trace.timeline()
-    for span, parent in zip(spans, parents, strict=True):
-        assert span[1] is not None
-        assert parent[1] is not None
-        assert abs(span[1] - parent[1]) < 0.05
-    assert spans[2][1] >= 0.1  # type: ignore[operator]
+    ended = 0.0
+    for _, start, length, *_ in fork.trace.timeline():
+        assert start is not None
+        assert length is not None
+        assert start >= ended
+        assert length >= 0.05
+        ended = start + length - 0.001  # times of day and durations come from two clocks
     assert fork.trace.elapsed_s is not None
     assert fork.trace.duration_s is not None
     assert fork.trace.elapsed_s > fork.trace.duration_s

@@ -203,6 +203,8 @@ class Policy:
     tools_before: ToolsBefore = "replay"
     tools_after: ToolsAfter = "allow"
     realtime: bool = False
+    fresh_world: bool = False
+    """A world was made for this run, so tools may run again in it without being asked for."""
 
     @property
     def strict(self) -> bool:

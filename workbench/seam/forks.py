@@ -66,7 +66,8 @@ def fork(
         setup: makes a fresh world for the run (a database, a folder); a context manager that it
             gives is left at the end.
         tools_before: recorded tool calls before the cut: ``"replay"`` serves their results,
-            ``"verify"`` runs them in the fresh world and compares, ``"live"`` runs them.
+            ``"verify"`` runs them in the fresh world and compares, ``"live"`` runs them. Without
+            ``setup`` those that write fall under ``tools_after`` too.
         tools_after: live tool calls that write: ``"deny"`` (the run ends ``blocked``),
             ``"ask"`` the controller, or ``"allow"``.
         ignore: further JSON pointers into requests that do not count, per api.
@@ -83,7 +84,17 @@ def fork(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        _options(edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore),
+        _options(
+            edits,
+            faults,
+            live_from,
+            force_live,
+            on_miss,
+            tools_before,
+            tools_after,
+            ignore,
+            fresh_world=setup is not None,
+        ),
         controller,
     )
     return call_agent(run, function, *given, setup)
@@ -114,7 +125,17 @@ async def afork(
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        _options(edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore),
+        _options(
+            edits,
+            faults,
+            live_from,
+            force_live,
+            on_miss,
+            tools_before,
+            tools_after,
+            ignore,
+            fresh_world=setup is not None,
+        ),
         controller,
     )
     return await acall_agent(run, function, *given, setup)
@@ -171,6 +192,8 @@ def _options(
     tools_before: ToolsBefore,
     tools_after: ToolsAfter,
     ignore: Ignore | None,
+    *,
+    fresh_world: bool = False,
 ) -> ForkOptions:
     changes = list(edits or ())
     injected = list(faults)
@@ -179,7 +202,12 @@ def _options(
     if on_miss is None:
         changed = bool(changes or injected or force_live)
         on_miss = "live" if changed and live_from is None else "fail"
-    policy = Policy(on_miss=on_miss, tools_before=tools_before, tools_after=tools_after)
+    policy = Policy(
+        on_miss=on_miss,
+        tools_before=tools_before,
+        tools_after=tools_after,
+        fresh_world=fresh_world,
+    )
     return ForkOptions(changes, injected, live_from, force_live, check_policy(policy), ignore)
 
 

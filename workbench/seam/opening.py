@@ -104,7 +104,7 @@ def open_fork(
         trace_id=header.id,
         policy=options.policy,
         parent=parent,
-        tape=Tape(parent, _digests(parent, rules)),
+        tape=Tape(parent, _digests(parent, rules), cut),
         cut=cut,
         edits=edits.targets(),
         faults=Faults(edits.faults()),

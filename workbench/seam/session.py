@@ -196,7 +196,7 @@ class Session:
             ticket.reason = "verify"
             if self.policy.tools_before == "verify":
                 ticket.expect = entry
-            return self._perform(ticket)
+            return self._perform(ticket) if self.policy.fresh_world else self._live(ticket)
         ticket.how, ticket.reason, ticket.source = "replayed", "hit", "replayed"
         self.tape.consume(entry)
         return self._serve(ticket, serve_entry(call, entry), entry)
@@ -217,12 +217,7 @@ class Session:
     def _past_cut(self, call: Call) -> bool:
         if self.cut.covers_step(call.step):
             return True
-        if not self.cut.is_set:
-            return False
-        return not any(
-            entry.step == call.step and self.cut.why(entry) is None and not entry.open
-            for entry in self.tape.waiting()
-        )
+        return self.cut.is_set and not self.tape.waits_before_cut(call.step)
 
     def _lenient(self, ticket: Ticket) -> Decision:
         entry = self.tape.next_in_step(ticket.call)
@@ -238,6 +233,8 @@ class Session:
         return self._serve(ticket, serve_entry(ticket.call, entry), entry)
 
     def _live(self, ticket: Ticket) -> Decision:
+        if ticket.entry is not None:
+            self.tape.take(ticket.entry)
         if self.policy.tools_after != "allow" and writes(ticket.call):
             if self.policy.tools_after == "deny":
                 self.stopped = blocked(ticket, "live writes are denied")

@@ -6,8 +6,10 @@ that but the heads of their lines.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
+
+from workbench.seam.cut import Cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +23,11 @@ Key = tuple[str, str, str]
 class Tape:
     """What of a trace is still to be served."""
 
-    def __init__(self, trace: Trace | None, digests: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, trace: Trace | None, digests: dict[str, str] | None = None, cut: Cut | None = None
+    ) -> None:
+        self._cut = cut or Cut()
+        self._before: Counter[str] = Counter()
         self.entries: list[Entry] = []
         self._by_hash: dict[Key, deque[Entry]] = defaultdict(deque)
         self._by_step: dict[tuple[str, str], deque[Entry]] = defaultdict(deque)
@@ -39,6 +45,8 @@ class Tape:
         if digest is not None:
             self._by_hash[entry.kind, entry.step, digest].append(entry)
         self._by_step[entry.kind, entry.step].append(entry)
+        if not entry.open and self._cut.why(entry) is None:
+            self._before[entry.step] += 1
         if entry.enclosing:
             self._inside[entry.enclosing].append(entry)
 
@@ -54,12 +62,15 @@ class Tape:
         """
         queue = self._by_hash.get((call.kind, call.step, digest))
         if queue:
-            waiting = [each for each in queue if each.id not in self._gone and not each.open]
-            for entry in waiting:
+            other: Entry | None = None
+            for entry in queue:
+                if entry.id in self._gone or entry.open:
+                    continue
                 if bool(entry.stream) == call.stream:
                     return entry
-            if waiting:
-                return waiting[0]
+                other = other or entry
+            if other is not None:
+                return other
         following = self.next_in_step(call)
         if following is not None and self.digest(following) is None:
             return following
@@ -94,7 +105,13 @@ class Tape:
         for inner in self._inside.get(entry.id, ()):
             self.discard(inner)
 
+    def waits_before_cut(self, step: str) -> bool:
+        """Whether a step still has recorded calls to be served before the run goes live."""
+        return self._before[step] > 0
+
     def _drop(self, entry: Entry) -> None:
+        if entry.id not in self._gone and not entry.open and self._cut.why(entry) is None:
+            self._before[entry.step] -= 1
         self._gone.add(entry.id)
         digest = self.digest(entry)
         queues = [self._by_step[entry.kind, entry.step]]
