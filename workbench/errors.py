@@ -24,8 +24,7 @@
 
     StopRun (BaseException)        ends a run at the next seam; no ``except Exception`` eats it
     ├── RunBlocked                 a live write was not allowed
-    ├── RunCancelled               somebody cancelled the run
-    └── SimulatedCrash             an injected crash
+    └── RunCancelled               somebody cancelled the run
 
 An error's text says what happened, where, and what to do about it.
 """
@@ -188,7 +187,3 @@ class RunBlocked(StopRun):
 
 class RunCancelled(StopRun):
     """Somebody cancelled the run."""
-
-
-class SimulatedCrash(StopRun):
-    """An injected crash: the process "died" here."""

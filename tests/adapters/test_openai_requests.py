@@ -195,7 +195,7 @@ def test_another_endpoint_is_passed_on_and_said_to_be_missing(server: Server) ->
     with workbench.recording() as recorded, pytest.warns(UserWarning, match="GET /models") as told:
         assert agent() == []
     assert len(told) == 1
-    assert any("GET /models was made, and not recorded" in each for each in recorded.notices)
+    assert any("GET /models was made, and not recorded" in each for each in recorded.result.notices)
     calls = len(server.seen)
     refused = pytest.raises(
         UsageError, match=r"GET /models at test_openai_requests.py:\d+ is not in"

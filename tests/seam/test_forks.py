@@ -1,6 +1,5 @@
 """Forks: a changed past, the part before the cut from the trace, the rest live."""
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,111 +8,10 @@ from typing import Any
 
 import pytest
 from scripted import World, ask
+from tillshop import DONE, Clerk, agent, call, fresh_shop, script
 
 import workbench as wb
 from workbench.errors import PlaceError
-from workbench.seam.calls import Question
-from workbench.seam.result import Controller, Progress
-
-TOOLS = [
-    {"name": name, "description": name, "parameters": {"type": "object"}}
-    for name in ("get_order", "refund", "send_email")
-]
-
-
-class Shop:
-    """A database of refunds and mails."""
-
-    def __init__(self) -> None:
-        self.db = sqlite3.connect(":memory:", check_same_thread=False)
-        self.db.execute("create table refunds (id integer primary key, order_id, amount, key)")
-        self.db.execute("create table mails (id integer primary key, address)")
-
-    def refunds(self) -> list[tuple[Any, ...]]:
-        """The refunds that were really made."""
-        return self.db.execute("select order_id, amount, key from refunds order by id").fetchall()
-
-
-shop = Shop()
-
-
-@contextmanager
-def fresh_shop() -> Iterator[Shop]:
-    """A world for one run."""
-    global shop
-    before, shop = shop, Shop()
-    try:
-        yield shop
-    finally:
-        shop = before
-
-
-@wb.tool(effect="read")
-def get_order(order_id: int) -> dict[str, Any]:
-    """Read an order."""
-    return {"id": order_id, "total": 149.99}
-
-
-@wb.tool(effect="write")
-def refund(order_id: int, amount: float) -> dict[str, Any]:
-    """Pay money back."""
-    cursor = shop.db.execute(
-        "insert into refunds (order_id, amount, key) values (?, ?, ?)",
-        (order_id, amount, wb.idempotency_key()),
-    )
-    return {"refund_id": f"RF-{cursor.lastrowid}"}
-
-
-@wb.tool(effect="write")
-def send_email(to: str) -> str:
-    """Write a mail."""
-    shop.db.execute("insert into mails (address) values (?)", (to,))
-    return "sent"
-
-
-CALLABLE: dict[str, Any] = {"get_order": get_order, "refund": refund, "send_email": send_email}
-
-
-def agent(order_id: int) -> str:
-    """A tool loop that does whatever the model says."""
-    messages: list[dict[str, Any]] = [{"role": "user", "content": f"refund {order_id}"}]
-    for _ in range(8):
-        reply = ask(messages, tools=TOOLS)
-        messages.append({"role": "assistant", **reply})
-        if not reply.get("tool_calls"):
-            return str(reply["content"])
-        for call in reply["tool_calls"]:
-            result = CALLABLE[call["name"]](**call["arguments"])
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": str(result)})
-    return "turn limit"
-
-
-def script(*replies: Any) -> Any:
-    """A model that says these one after the other."""
-    left = list(replies)
-    return lambda _: left.pop(0)
-
-
-def call(name: str, **arguments: Any) -> dict[str, Any]:
-    """A reply that calls one tool."""
-    made = {"id": f"c-{name}", "name": name, "arguments": arguments}
-    return {"content": "", "tool_calls": [made]}
-
-
-DONE = {"content": "all done"}
-
-
-@pytest.fixture
-def doubled(world: World) -> wb.Trace:
-    """A run that refunded the same order three times, then gave up."""
-    pay = call("refund", order_id=101, amount=149.99)
-    world.answer = script(call("get_order", order_id=101), pay, pay, pay, DONE)
-    with fresh_shop():
-        recorded = wb.record(agent, 101)
-    assert recorded.status == "ok"
-    assert len(recorded.trace.turns) == 5
-    world.ran.clear()
-    return recorded.trace
 
 
 def test_a_fork_replays_up_to_the_cut_and_runs_on_live(doubled: wb.Trace, world: World) -> None:
@@ -201,7 +99,7 @@ def test_verify_names_a_tool_that_gives_something_else(doubled: wb.Trace) -> Non
     fork = wb.fork(agent, doubled, live_from=wb.turn(5), setup=dirty, tools_before="verify")
     assert fork.status == "drifted"
     text = str(fork.drift)
-    assert "tool 'refund' at test_forks.py:" in text
+    assert "tool 'refund' at tillshop.py:" in text
     assert 'recorded  {"refund_id":"RF-1"}' in text
     assert 'now       {"refund_id":"RF-2"}' in text
     assert "check that setup=" in text
@@ -235,31 +133,9 @@ def test_a_live_write_is_denied_by_default(doubled: wb.Trace, world: World) -> N
         assert now.refunds() == []
     assert fork.status == "blocked"
     assert isinstance(fork.error, wb.RunBlocked)
-    assert "refund(order_id=101, amount=149.99) at test_forks.py:" in str(fork.error)
+    assert "refund(order_id=101, amount=149.99) at tillshop.py:" in str(fork.error)
     assert 'tools_after="allow"' in str(fork.error)
     assert fork.trace.status == "blocked"
-
-
-class Clerk(Controller):
-    """Answers each question, and remembers it."""
-
-    def __init__(self, *verdicts: str) -> None:
-        super().__init__()
-        self.verdicts = list(verdicts)
-        self.questions: list[Question] = []
-        self.progress: list[Progress] = []
-
-    def on_question(self, question: Question) -> None:
-        """Answer as told."""
-        self.questions.append(question)
-        if self.verdicts.pop(0) == "allow":
-            question.allow()
-        else:
-            question.deny()
-
-    def on_progress(self, progress: Progress) -> None:
-        """Remember."""
-        self.progress.append(progress)
 
 
 def test_a_live_write_asks_and_carries_a_key_of_its_own(doubled: wb.Trace, world: World) -> None:
@@ -278,56 +154,6 @@ def test_a_live_write_asks_and_carries_a_key_of_its_own(doubled: wb.Trace, world
     assert clerk.questions[0].key == key
     assert "refund writes and is about to run for real" in clerk.questions[0].text
     assert [p.done for p in clerk.progress] == list(range(1, len(fork.calls) + 1))
-
-
-def test_ripple_runs_live_only_what_the_edit_changed(world: World) -> None:
-    """Two independent questions: editing the first answer leaves the second recorded."""
-
-    def both() -> list[str]:
-        first = ask("first?")["content"]
-        second = ask("second?")["content"]
-        last = ask(f"sum up {first}")["content"]
-        return [first, second, last]
-
-    recorded = wb.record(both)
-    world.ran.clear()
-    edits = recorded.trace.edit().reply(wb.turn(1), text="changed")
-    fork = wb.fork(both, recorded.trace, edits=edits)
-    assert fork.output == ["changed", "re: second?", "re: sum up changed"]
-    assert [(c.turn, c.how, c.reason) for c in fork.calls] == [
-        (1, "edited", "edited"),
-        (2, "replayed", "hit"),
-        (3, "live", "miss"),
-    ]
-    assert len(world.ran) == 1
-
-
-def test_after_a_live_write_recorded_results_are_void(doubled: wb.Trace, world: World) -> None:
-    """In ripple mode a live refund changed the world: reads after it are no longer from tape."""
-    read = call("get_order", order_id=101)
-    edits = doubled.edit().reply(wb.turn(1), tool_call=("refund", {"order_id": 7, "amount": 1.0}))
-    world.answer = script(read, DONE)
-    with fresh_shop() as now:
-        fork = wb.fork(agent, doubled, edits=edits, tools_after="allow")
-        assert [row[0] for row in now.refunds()] == [7]
-    assert [(c.name, c.how) for c in fork.calls if c.kind == "tool"] == [
-        ("refund", "live"),
-        ("get_order", "live"),
-    ]
-
-
-def test_an_edited_tool_result_reaches_the_model(doubled: wb.Trace, world: World) -> None:
-    """The tool is said to have returned something else; only then does the model go live."""
-    edits = doubled.edit().tool_result(wb.turn(1), {"id": 101, "total": 0})
-    world.answer = script(DONE)
-    fork = wb.fork(agent, doubled, edits=edits)
-    assert fork.output == "all done"
-    assert world.ran[0]["messages"][-1]["content"] == "{'id': 101, 'total': 0}"
-    assert [(c.name, c.how) for c in fork.calls] == [
-        ("m-1", "replayed"),
-        ("get_order", "edited"),
-        ("m-1", "live"),
-    ]
 
 
 def test_the_parent_is_never_changed(doubled: wb.Trace, world: World, tmp_path: Path) -> None:
@@ -374,29 +200,6 @@ def test_a_predicate_cuts_at_the_first_entry_that_meets_it(doubled: wb.Trace, wo
         ("m-1", "live"),
     ]
     assert fork.calls[3].reason == "cut"
-
-
-def test_edits_that_break_a_pair_are_refused(doubled: wb.Trace) -> None:
-    """A result for a call that another edit took away would be refused by a provider."""
-    edits = doubled.edit().reply(wb.turn(2), tool_call=("send_email", {"to": "a@example.com"}))
-    with pytest.raises(wb.EditError, match="no longer calls 'refund'"):
-        edits.tool_result(wb.turn(2), "anything", tool="refund")
-    with pytest.raises(wb.EditError, match="called no tool 'get_order'"):
-        doubled.edit().tool_result(wb.turn(2), 1, tool="get_order")
-    with pytest.raises(wb.EditError, match="changes the text, the tool calls, or both"):
-        doubled.edit().reply(wb.turn(2))
-
-
-def test_an_edit_that_is_never_reached_is_reported(doubled: wb.Trace, world: World) -> None:
-    """An edit past the point where the run ended is named, not silently dropped."""
-    edits = (
-        doubled.edit()
-        .reply(wb.turn(2), text="stop", tool_calls=[])
-        .reply(wb.turn(4), text="never said", tool_calls=[])
-    )
-    fork = wb.fork(agent, doubled, edits=edits)
-    assert fork.output == "stop"
-    assert "the edit at turn:4 was never reached" in fork.notices
 
 
 def test_a_forks_fork_keeps_where_each_entry_came_from(doubled: wb.Trace, world: World) -> None:

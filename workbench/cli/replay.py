@@ -70,7 +70,7 @@ def _offline(
     from workbench.seam.run import replay
 
     kwargs = by_name(replay, given.kwargs)
-    names = ("faults", "ignore", "on_miss", "setup", "to", "replace")
+    names = ("faults", "ignore", "on_miss", "setup", "to", "replace", "tools_after")
     known = {name: options[name] for name in names} | {"tools": options["tools_before"]}
     return lambda: replay(given.agent, trace, *given.args, **known, controller=watcher, **kwargs)
 

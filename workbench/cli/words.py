@@ -32,7 +32,8 @@ _WHY = {
     "miss": "not in the recording",
     "edited": "edited",
     "fault": "injected",
-    "verify": "run again",
+    "verify": "run again, same",
+    "rerun": "run again",
     "placeholder": "served though it differs",
     "record": "",
 }

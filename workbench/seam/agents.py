@@ -17,7 +17,7 @@ from workbench.errors import UsageError
 from workbench.trace.entries import AgentInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class ScriptExit(Exception):  # noqa: N818 - what a script's exit code is kept as
@@ -184,6 +184,7 @@ def check_arguments(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     caller: Callable[..., Any],
+    options: Mapping[str, Any],
 ) -> None:
     """Refuse arguments that the agent does not take, before anything is run or written.
 
@@ -191,6 +192,7 @@ def check_arguments(
         agent: the agent's callable.
         args: its arguments, ``kwargs`` its keyword arguments.
         caller: our own function that was called, one of whose options may have been misspelt.
+        options: the values that its options have.
 
     Raises:
         UsageError: the agent cannot be called so.
@@ -199,13 +201,26 @@ def check_arguments(
         signature = inspect.signature(agent)
     except (TypeError, ValueError):  # some callables in C tell nothing of their arguments
         return
+    clash = sorted(
+        name
+        for name, parameter in inspect.signature(caller).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+        and name in signature.parameters
+        and options.get(name) != parameter.default
+    )
+    if clash:
+        raise UsageError(
+            f"{clash[0]}= is an option of {caller.__name__}() and an argument of the agent, so it "
+            "cannot be told whose it is. Give the agent its own by position, or by "
+            f"functools.partial(agent, {clash[0]}=…)"
+        )
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         name = getattr(agent, "__qualname__", repr(agent))
-        options = list(inspect.signature(caller).parameters)
+        names = list(inspect.signature(caller).parameters)
         unknown = [each for each in kwargs if each not in signature.parameters]
-        near = [difflib.get_close_matches(each, options, 1) for each in unknown]
+        near = [difflib.get_close_matches(each, names, 1) for each in unknown]
         hints = [f"did you mean {close[0]}=?" for close in near if close]
         hint = "; " + " ".join(hints) if hints else ""
         given = "no arguments" if not args and not kwargs else "these arguments"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from concurrent.futures import InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from concurrent.futures import Future
 
     from workbench.trace.entries import Effect, Ended, ErrorInfo, Source
@@ -13,9 +16,10 @@ if TYPE_CHECKING:
 
 How = Literal["live", "replayed", "edited", "fault"]
 Reason = Literal[
-    "record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "placeholder"
+    "record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "rerun", "placeholder"
 ]
 OnMiss = Literal["fail", "live", "placeholder"]
+ReplayMiss = Literal["fail", "placeholder"]
 ToolsBefore = Literal["replay", "verify", "live"]
 ToolsAfter = Literal["deny", "allow", "ask"]
 Verdict = Literal["allow", "deny", "cancel"]
@@ -103,6 +107,8 @@ class Ticket:
     begun: float = 0.0
     first: float | None = None
     chunks: list[Any] = field(default_factory=list)
+    offsets: Sequence[float] = ()
+    """When the chunks of a recorded stream came, which a replay of it repeats."""
     cut_after: int | None = None
     """After how many chunks a fault breaks the stream off."""
     hit: bool = False
@@ -166,7 +172,7 @@ class Question:
         self._answer("deny")
 
     def _answer(self, verdict: Verdict) -> None:
-        if not self.future.done():
+        with contextlib.suppress(InvalidStateError):  # somebody was quicker
             self.future.set_result(verdict)
 
 
@@ -177,7 +183,8 @@ class CallReport:
     entry: str
     """Its entry in the new trace."""
     origin: str | None
-    """The recorded entry that answered it, in the parent."""
+    """The recorded entry that it is the same as, in the parent: what answered it if it was
+    replayed, what it was compared with or ran instead of if it was live."""
     turn: int | None
     """The turn, from 1, in the new trace."""
     kind: str
@@ -199,9 +206,9 @@ class CallReport:
 class Policy:
     """What makes a session record, replay, or fork."""
 
-    on_miss: OnMiss = "live"
+    on_miss: OnMiss = "fail"
     tools_before: ToolsBefore = "replay"
-    tools_after: ToolsAfter = "allow"
+    tools_after: ToolsAfter = "deny"
     realtime: bool = False
     fresh_world: bool = False
     """A world was made for this run, so tools may run again in it without being asked for."""

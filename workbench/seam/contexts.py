@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import StopRun, UsageError
-from workbench.seam.calls import OnMiss, Policy, ToolsAfter, ToolsBefore
+from workbench.seam.calls import OnMiss, ReplayMiss, ToolsAfter, ToolsBefore
 from workbench.seam.forks import _options, make_plan
 from workbench.seam.opening import (
     ForkOptions,
@@ -17,12 +17,13 @@ from workbench.seam.opening import (
     open_fork,
     open_recording,
 )
-from workbench.seam.run import check_policy
+from workbench.seam.run import replay_policy
 from workbench.seam.running import Ending, Run
 from workbench.trace.entries import AgentInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from decimal import Decimal
     from pathlib import Path
 
     from workbench.seam.drivers import Controller
@@ -63,10 +64,15 @@ class OpenRun:
             raise UsageError("the result is there once the with block has ended")
         return self._result
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.result, name)
+    @property
+    def spent(self) -> Decimal | None:
+        """US dollars that live calls cost, as :attr:`RunResult.spent`, once the block has ended."""
+        return self.result.spent
+
+    @property
+    def saved(self) -> Decimal | None:
+        """US dollars that replayed calls did not cost again, once the block has ended."""
+        return self.result.saved
 
     def active(self) -> AbstractContextManager[None]:
         """The block in which calls belong to this session."""
@@ -116,13 +122,16 @@ def recording(
 def replaying(
     trace: TraceLike,
     *,
-    on_miss: OnMiss = "fail",
+    on_miss: ReplayMiss = "fail",
     tools: ToolsBefore = "replay",
+    tools_after: ToolsAfter = "deny",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
     realtime: bool = False,
     ignore: Ignore | None = None,
     to: str | Path | None = None,
+    name: str | None = None,
+    replace: bool = False,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
     """Answer all that the block asks of the world from a recording, as :func:`workbench.replay`.
@@ -130,10 +139,14 @@ def replaying(
     Raises:
         DriftError: at the block's end, when it did not do what was recorded.
     """
-    policy = Policy(on_miss=on_miss, tools_before=tools, realtime=realtime)
-    options = ForkOptions(edits, faults, policy=check_policy(policy), ignore=ignore)
+    policy = replay_policy(on_miss, tools, tools_after, realtime=realtime)
+    options = ForkOptions(edits, faults, policy=policy, ignore=ignore)
     setting, _ = open_fork(
-        AgentInfo(kind="code"), as_trace(trace), Output(to), options, arguments=None
+        AgentInfo(kind="code"),
+        as_trace(trace),
+        Output(to, name, (), replace),
+        options,
+        arguments=None,
     )
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run
@@ -157,7 +170,11 @@ def forking(
     replace: bool = False,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
-    """Run the block with a changed past, as :func:`workbench.fork`."""
+    """Run the block with a changed past, as :func:`workbench.fork`.
+
+    Raises:
+        DriftError: at the block's end, when it left the recording where that was not allowed.
+    """
     parent = as_trace(trace)
     options = _options(
         edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
@@ -167,6 +184,7 @@ def forking(
     plan = make_plan(parent, checked, setting.cut, options.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:
         yield run
+    run.result.raise_for_drift()
 
 
 @contextmanager

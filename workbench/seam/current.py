@@ -12,10 +12,12 @@ import threading
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 from pydantic import PrivateAttr
 
-from workbench.errors import UsageError
+from workbench.errors import RunCancelled, UsageError
+from workbench.seam.process_lock import ProcessLock
 from workbench.trace.places import Place
 
 if TYPE_CHECKING:
@@ -31,8 +33,11 @@ KEY: ContextVar[str | None] = ContextVar("workbench_key", default=None)
 _STEP: ContextVar[str] = ContextVar("workbench_step", default="")
 
 _open: list[Seam] = []
-_open_lock = threading.Lock()
+_open_lock = ProcessLock()
+_late: WeakKeyDictionary[threading.Thread, Seam] = WeakKeyDictionary()
+"""Threads that were begun in a session and outlived it."""
 
+_POOLS = "concurrent.futures.thread"
 _HERE = str(Path(__file__).resolve().parent.parent)
 
 
@@ -42,11 +47,22 @@ def opened(seam: Seam) -> None:
         _open.append(seam)
 
 
-def closed(seam: Seam) -> None:
-    """Note that it no longer is."""
+def closed(seam: Seam, threads_before: set[threading.Thread]) -> list[threading.Thread]:
+    """Note that it no longer is, and give the threads that were begun in it and still run.
+
+    Workers of pools are left out: they belong to whoever hands them work.
+    """
     with _open_lock:
         if seam in _open:
             _open.remove(seam)
+    left = [
+        thread
+        for thread in set(threading.enumerate()) - threads_before
+        if type(thread) in (threading.Thread, threading.Timer)
+        and getattr(getattr(thread, "_target", None), "__module__", "") != _POOLS
+    ]
+    _late.update(dict.fromkeys(left, seam))
+    return left
 
 
 def current_seam() -> Seam | None:
@@ -55,9 +71,18 @@ def current_seam() -> Seam | None:
     Raises:
         UsageError: the call comes from a thread without a context while several sessions are
             open, so that it cannot be told whose it is.
+        RunCancelled: the session that the calling code was begun in has ended, and it was no
+            recording: what is left of a replay never goes live.
     """
     seam = SEAM.get()
+    if seam is None and threading.current_thread() in _late:
+        seam = _late[threading.current_thread()]
     if seam is not None:
+        if seam.over and not seam.session.setting.recording:
+            raise RunCancelled(
+                f"a call from {call_site() or 'a thread'} came after its replay had ended, and was "
+                "not made: wait for threads and tasks before the agent returns"
+            )
         return None if seam.over else seam
     if not _open or threading.current_thread() is threading.main_thread():
         return None

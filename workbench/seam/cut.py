@@ -22,7 +22,8 @@ class Cut:
         live_from: Place | Callable[[Entry], bool] | None = None,
         force_live: Iterable[Place] = (),
     ) -> None:
-        self.place = live_from
+        self.place: Place | None = live_from if isinstance(live_from, Place) else None
+        """Where the run goes live; for a condition the first entry that meets it."""
         self.first: int | None = None
         self.steps: set[str] = set()
         self.forced: set[str] = set()
@@ -59,10 +60,11 @@ class Cut:
                     f"live_from={live_from!r}: say turn(n), step('name'), entry('id') or give a "
                     "function of an entry; a bare number could mean any of them"
                 )
-            hits = (entry.seq for entry in trace.entries if live_from(entry))
-            self.first = next(hits, None)
-            if self.first is None:
+            hit = next((entry for entry in trace.entries if live_from(entry)), None)
+            if hit is None:
                 raise PlaceError("live_from: no entry of the trace meets the condition")
+            self.first = hit.seq
+            self.place = Place(kind="entry", value=hit.id)
             return
         graph = trace.header.steps
         if live_from.kind == "step" and graph:

@@ -7,13 +7,13 @@ decides anything; the session does.
 from __future__ import annotations
 
 import asyncio
-import threading
+import contextlib
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.errors import RunCancelled, StopRun
+from workbench.errors import RunCancelled, StopRun, UsageError
 from workbench.seam.calls import (
     MISSING,
     Call,
@@ -34,6 +34,7 @@ from workbench.seam.current import (
     call_site,
     current_step,
 )
+from workbench.seam.process_lock import ProcessLock
 from workbench.trace.entries import ErrorInfo
 
 if TYPE_CHECKING:
@@ -71,15 +72,16 @@ class Hooks(Protocol):
 
 
 class Controller:
-    """Whoever watches a run: a notebook, a terminal. Override what you need.
+    """Whoever watches one run: a notebook, a terminal. Override what you need.
 
-    Its methods are called from the run's own thread.
+    Its methods are called from the thread that makes the call in question, and what they raise is
+    a notice of the result, never the agent's failure.
     """
 
     def __init__(self) -> None:
         self.cancelled = False
         self._on_cancel: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
 
     def on_progress(self, progress: Progress) -> None:
         """A call ended."""
@@ -107,6 +109,11 @@ class Controller:
                 return
         do()
 
+    def forget(self, do: Callable[[], None]) -> None:
+        """No longer call ``do``."""
+        with self._lock:
+            self._on_cancel = [each for each in self._on_cancel if each != do]
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -126,14 +133,23 @@ class Seam:
     def __init__(self, session: Session, controller: Controller | None = None) -> None:
         self.session = session
         self.controller = controller or Controller()
-        self.lock = threading.RLock()
+        self.lock = ProcessLock()
         self.expected = 0
         self.over = False
         self._reported = 0
         self._streams: dict[str, Tap] = {}
         self.forgotten: deque[Tap] = deque()
         """Streams that were let go of, still to be noted as stopped."""
+        if self.controller.cancelled:
+            raise UsageError(
+                "this controller was cancelled, and would end this run at once: make a new one "
+                "for each run"
+            )
         self.controller.when_cancelled(self._cancel)
+
+    def release(self) -> None:
+        """The run is over: the controller no longer reaches it."""
+        self.controller.forget(self._cancel)
 
     def _cancel(self) -> None:
         with self.lock:
@@ -157,8 +173,9 @@ class Seam:
             tap.end("stopped")
 
     def _end_forgotten(self) -> None:
-        while self.forgotten:
-            self.forgotten.popleft().end("stopped")
+        with contextlib.suppress(IndexError):  # another thread may be doing the same
+            while self.forgotten:
+                self.forgotten.popleft().end("stopped")
 
     def finish(self, ticket: Ticket, outcome: Outcome) -> None:
         """Tell the session how a call ended; raises what the session makes of it."""
@@ -175,17 +192,33 @@ class Seam:
             new = self.session.reports[self._reported :]
             start, self._reported = self._reported, self._reported + len(new)
         for number, call in enumerate(new, start + 1):
-            self.controller.on_progress(Progress(number, max(self.expected, number), call))
+            self._tell(Progress(number, max(self.expected, number), call))
 
     def ask(self, question: Question) -> Future[Any]:
         """Show a question to the watcher; the future holds the verdict."""
         self.controller.when_cancelled(lambda: _resolve(question.future, "cancel"))
-        self.controller.on_question(question)
+        try:
+            self.controller.on_question(question)
+        except Exception as error:  # noqa: BLE001 - whatever it does, the agent is not to blame
+            self._watcher_failed("asked about a live write, which was denied", error)
+            question.deny()
         return question.future
+
+    def _tell(self, progress: Progress) -> None:
+        try:
+            self.controller.on_progress(progress)
+        except Exception as error:  # noqa: BLE001 - whatever it does, the agent is not to blame
+            self._watcher_failed("told of a call", error)
+
+    def _watcher_failed(self, what: str, error: Exception) -> None:
+        text = f"the controller failed when it was {what}: {type(error).__name__}: {error}"
+        with self.lock:
+            if text not in self.session.notices:
+                self.session.notices.append(text)
 
 
 def _resolve(future: Future[Any], verdict: str) -> None:
-    if not future.done():
+    with contextlib.suppress(InvalidStateError):  # somebody was quicker
         future.set_result(verdict)
 
 
@@ -339,9 +372,15 @@ def _failed(seam: Seam, ticket: Ticket, hooks: Hooks, error: BaseException) -> N
 
 def _performed(seam: Seam, call: Call, ticket: Ticket, hooks: Hooks, result: Any) -> Any:
     _remember(call, ticket)
-    if hooks.is_stream(result):
-        return hooks.tee(result, seam.tap(ticket, hooks))
-    seam.finish(ticket, hooks.outcome(result))
+    try:
+        if hooks.is_stream(result):
+            return hooks.tee(result, seam.tap(ticket, hooks))
+        outcome = hooks.outcome(result)
+    except BaseException as error:
+        # It happened, but what came of it cannot be kept: the entry says so.
+        seam.finish(ticket, hooks.failure(error))
+        raise
+    seam.finish(ticket, outcome)
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from workbench.errors import RecordedError, UnencodableError
@@ -18,7 +19,9 @@ def describe(error: BaseException) -> ErrorInfo:
         "module": type(error).__module__,
         "message": _text(error),
     }
-    args = _encodable(list(error.args))
+    if isinstance(error, BaseExceptionGroup):
+        return ErrorInfo(**info)  # its members are exceptions, which no argument can hold
+    args = _encodable(_arguments(error))
     if args is not None:
         info["args"] = args
     attributes = {
@@ -38,23 +41,44 @@ def rebuild(info: ErrorInfo) -> BaseException:
     The type's ``__init__`` is not run: arguments and attributes are put back as recorded.
     """
     kind = _loaded(info)
-    if kind is None:
+    args = tuple(decode(info.args)) if info.args is not None else (info.message,)
+    error = _made(kind, args) if kind is not None else None
+    if error is None:
         return RecordedError(info.message, type_name=f"{info.module}.{info.type}")
-    error = kind.__new__(kind)
-    error.args = tuple(decode(info.args)) if info.args is not None else (info.message,)
     error.__dict__.update({name: decode(v) for name, v in (info.attributes or {}).items()})
     return error
 
 
+def _arguments(error: BaseException) -> list[Any]:
+    """What the exception is made of. An OSError keeps its file's name apart from ``args``."""
+    args = list(error.args)
+    if isinstance(error, OSError) and error.filename is not None and len(args) == 2:
+        args.append(error.filename)
+        if error.filename2 is not None:
+            args += [None, error.filename2]
+    return args
+
+
+def _made(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException | None:
+    """An exception of that type, its own ``__init__`` not run; None when that cannot be."""
+    if isinstance(kind.__new__, BuiltinFunctionType):
+        base = next(each for each in kind.__mro__ if each.__module__ == "builtins")
+        try:
+            error: BaseException = kind.__new__(kind, *args)
+            base.__init__(error, *args)  # type: ignore[misc] # Python's own, which only keeps them
+        except (TypeError, ValueError):
+            return None
+        return error
+    return None
+
+
 def _loaded(info: ErrorInfo) -> type[BaseException] | None:
-    module = builtins if info.module == "builtins" else sys.modules.get(str(info.module))
-    found: Any = module
+    found: Any = builtins if info.module == "builtins" else sys.modules.get(str(info.module))
     for part in info.type.split("."):
-        found = getattr(found, part, None)
+        # Not getattr: a package may import what it is asked for, and a trace is a stranger's.
+        found = vars(found).get(part) if isinstance(found, ModuleType | type) else None
     if isinstance(found, type) and issubclass(found, Exception):
         return found
-    if found in (KeyboardInterrupt, SystemExit):
-        return found  # type: ignore[no-any-return]
     if info.type == "CancelledError":
         import asyncio
 

@@ -24,17 +24,21 @@ class Faults:
 
     def pick(self, ticket: Ticket) -> Fault | None:
         """The fault that hits this call, if one does; it is then used up by one."""
+        same = (ticket.call.kind, ticket.call.step, ticket.digest, ticket.nth)
+        chosen: int | None = None
+        # A call that one fault hits still counts for the others.
         for number, fault in enumerate(self._all):
             if not _fits(fault, ticket):
                 continue
             counts = self._counts[number]
-            same = (ticket.call.kind, ticket.call.step, ticket.digest, ticket.nth)
             nth = counts.setdefault(same, len(counts) + 1)
-            if self._left[number] and _meets(fault.aim, ticket, nth):
-                self._left[number] -= 1
-                self.fired.append((fault, ticket.id))
-                return fault
-        return None
+            if chosen is None and self._left[number] and _meets(fault.aim, ticket, nth):
+                chosen = number
+        if chosen is None:
+            return None
+        self._left[chosen] -= 1
+        self.fired.append((self._all[chosen], ticket.id))
+        return self._all[chosen]
 
     def missed(self, ticket: Ticket) -> None:
         """Take back that a fault hit this call: its place in the stream never came."""

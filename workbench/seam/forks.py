@@ -79,6 +79,7 @@ def fork(
         PlaceError: the trace has no such place.
         UsageError: the options do not go together.
     """
+    options = dict(locals())
     run, function, given = _forking(
         agent,
         as_trace(trace),
@@ -96,6 +97,7 @@ def fork(
             fresh_world=setup is not None,
         ),
         controller,
+        options,
     )
     return call_agent(run, function, *given, setup)
 
@@ -120,6 +122,7 @@ async def afork(
     **kwargs: Any,
 ) -> RunResult:
     """:func:`fork`, to be awaited where a loop is running."""
+    options = dict(locals())
     run, function, given = _forking(
         agent,
         as_trace(trace),
@@ -137,6 +140,7 @@ async def afork(
             fresh_world=setup is not None,
         ),
         controller,
+        options,
     )
     return await acall_agent(run, function, *given, setup)
 
@@ -171,15 +175,16 @@ def _forking(
     parent: Trace,
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     output: Output,
-    options: ForkOptions,
+    changes: ForkOptions,
     controller: Controller | None,
+    options: dict[str, Any],
 ) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
     function, info = resolve(agent)
     given = input_of(parent, *arguments)
-    check_arguments(function, *given, fork)
+    check_arguments(function, *given, fork, options)
     output.name = output.name or (f"{parent.name} (fork)" if output.to is None else None)
-    setting, edits = _open(info, parent, output, options, arguments=given)
-    plan = make_plan(parent, edits, setting.cut, options.policy)
+    setting, edits = _open(info, parent, output, changes, arguments=given)
+    plan = make_plan(parent, edits, setting.cut, changes.policy)
     return Run(setting, controller, plan), function, given
 
 
@@ -229,7 +234,6 @@ def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
     writes = sum(1 for e in live if e.kind == "tool" and e.effect != "read")
     writes += sum(new.values())
     edited = tuple(_edit_name(each) for each in edits)
-    place = cut.place if isinstance(cut.place, Place) else None
     count = len(live) + len(new)
     lines = _lines(len(before) - len(rerun), rerun, edited, count, maybe, writes, costs, policy)
     return Plan(
@@ -239,7 +243,7 @@ def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
         live=count,
         live_writes=writes,
         cost=costs,
-        cut=place,
+        cut=cut.place,
         lines=tuple(lines),
     )
 

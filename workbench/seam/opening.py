@@ -13,6 +13,7 @@ from workbench.errors import TraceError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Policy
 from workbench.seam.cut import Cut
 from workbench.seam.faulting import Faults
+from workbench.seam.hooks import install_adapters
 from workbench.seam.pins import Pins
 from workbench.seam.setting import Setting
 from workbench.seam.tape import Tape
@@ -62,7 +63,7 @@ class ForkOptions:
     faults: Iterable[Fault] = ()
     live_from: Place | Callable[[Entry], bool] | None = None
     force_live: Sequence[Place] = ()
-    policy: Policy = field(default_factory=lambda: Policy(on_miss="fail"))
+    policy: Policy = field(default_factory=Policy)
     ignore: Ignore | None = None
 
 
@@ -74,12 +75,14 @@ def open_recording(
     ignore: Ignore | None,
 ) -> Setting:
     """The setting of a recording: everything is live."""
+    install_adapters()
     rules = _rules(ignore)
     header = _header(agent, output, arguments, rules, seed=secrets.token_hex(8))
     return Setting(
         journal=output.journal(header),
         trace_id=header.id,
         recording=True,
+        policy=Policy(on_miss="live", tools_after="allow"),
         ignore=rules,
         pins=Pins(None, str(header.seed)),
     )
@@ -94,11 +97,12 @@ def open_fork(
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | None,
 ) -> tuple[Setting, Edits]:
     """The setting of a replay or a fork of a trace."""
+    install_adapters()
     edits = as_edits(parent, options.edits, options.faults)
     cut = Cut(parent, options.live_from, options.force_live)
     rules = _rules(options.ignore, parent)
     header = _header(agent, output, arguments, rules, seed=parent.header.seed or parent.id)
-    header.parent = _parent_info(parent, options, edits)
+    header.parent = _parent_info(parent, options, edits, cut)
     return Setting(
         journal=output.journal(header),
         trace_id=header.id,
@@ -225,14 +229,14 @@ def _digests(parent: Trace, rules: Mapping[str, Sequence[str]]) -> dict[str, str
     }
 
 
-def _parent_info(parent: Trace, options: ForkOptions, edits: Edits) -> ParentInfo:
+def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) -> ParentInfo:
     policy = options.policy
     fields: dict[str, Any] = {
         "id": parent.id,
         "name": parent.name,
         "path": str(parent.path) if parent.path is not None else None,
         "digest": parent.digest,
-        "cut": str(options.live_from) if options.live_from is not None else None,
+        "cut": str(cut.place) if cut.place is not None else None,
         "edits": edits.to_json() or None,
         "options": {
             "on_miss": policy.on_miss,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import DriftError
+from workbench.errors import DriftError, UsageError
 from workbench.seam.calls import CallReport, Question
 from workbench.seam.drivers import Controller, Progress
 
@@ -112,10 +112,10 @@ class RunResult:
         """The difference between what was recorded and what happened now.
 
         Raises:
-            ValueError: a recording has nothing to compare with.
+            UsageError: a recording has nothing to compare with.
         """
         if self.parent is None:
-            raise ValueError("a recording has no parent to compare with; use trace.diff(other)")
+            raise UsageError("a recording has no parent to compare with; use trace.diff(other)")
         return self.parent.diff(self.trace)
 
     def raise_for_drift(self) -> RunResult:

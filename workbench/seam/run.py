@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from workbench.errors import UsageError
 from workbench.seam.agents import check_arguments, resolve
-from workbench.seam.calls import OnMiss, Policy, ToolsBefore
+from workbench.seam.calls import OnMiss, Policy, ReplayMiss, ToolsAfter, ToolsBefore
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
@@ -59,8 +60,14 @@ def record(
         UsageError: the agent is none, or is async where a loop is running.
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
+    options = dict(locals())
     run, function = _recording(
-        agent, Output(to, name, tags, replace, durability), (args, kwargs), ignore, controller
+        agent,
+        Output(to, name, tags, replace, durability),
+        (args, kwargs),
+        ignore,
+        controller,
+        options,
     )
     return call_agent(run, function, args, kwargs)
 
@@ -78,8 +85,14 @@ async def arecord(
     **kwargs: Any,
 ) -> RunResult:
     """:func:`record`, to be awaited where a loop is running."""
+    options = dict(locals())
     run, function = _recording(
-        agent, Output(to, name, tags, replace, durability), (args, kwargs), ignore, controller
+        agent,
+        Output(to, name, tags, replace, durability),
+        (args, kwargs),
+        ignore,
+        controller,
+        options,
     )
     return await acall_agent(run, function, args, kwargs)
 
@@ -88,8 +101,9 @@ def replay(
     agent: Callable[..., Any] | str,
     trace: TraceLike,
     *args: Any,
-    on_miss: OnMiss = "fail",
+    on_miss: ReplayMiss = "fail",
     tools: ToolsBefore = "replay",
+    tools_after: ToolsAfter = "deny",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
     setup: Callable[[], Any] | None = None,
@@ -111,6 +125,8 @@ def replay(
             ``"placeholder"`` (lenient: answered as well as possible, with a notice).
         tools: ``"replay"`` serves recorded results and runs nothing; ``"live"`` runs the tools;
             ``"verify"`` runs them and compares.
+        tools_after: tools that would run and write without a ``setup`` that made a world for them:
+            ``"deny"`` (the run ends ``blocked``), ``"ask"`` the controller, or ``"allow"``.
         edits: changes to what was recorded.
         faults: failures to inject.
         setup: makes a fresh world for the run; a context manager that it gives is left at the end.
@@ -122,13 +138,18 @@ def replay(
         A result whose ``status`` is ``"ok"``, ``"failed"`` (the agent raised, as recorded or not)
         or ``"drifted"`` (it left the recording; ``drift`` says where and how).
     """
+    options = dict(locals())
+    policy = replay_policy(
+        on_miss, tools, tools_after, realtime=realtime, fresh_world=setup is not None
+    )
     run, function, given = _replaying(
         agent,
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=_policy(on_miss, tools, realtime), ignore=ignore),
+        ForkOptions(edits, faults, policy=policy, ignore=ignore),
         controller,
+        options,
     )
     return call_agent(run, function, *given, setup)
 
@@ -137,8 +158,9 @@ async def areplay(
     agent: Callable[..., Any] | str,
     trace: TraceLike,
     *args: Any,
-    on_miss: OnMiss = "fail",
+    on_miss: ReplayMiss = "fail",
     tools: ToolsBefore = "replay",
+    tools_after: ToolsAfter = "deny",
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
     setup: Callable[[], Any] | None = None,
@@ -151,13 +173,18 @@ async def areplay(
     **kwargs: Any,
 ) -> RunResult:
     """:func:`replay`, to be awaited where a loop is running."""
+    options = dict(locals())
+    policy = replay_policy(
+        on_miss, tools, tools_after, realtime=realtime, fresh_world=setup is not None
+    )
     run, function, given = _replaying(
         agent,
         as_trace(trace),
         (args, kwargs),
         Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=_policy(on_miss, tools, realtime), ignore=ignore),
+        ForkOptions(edits, faults, policy=policy, ignore=ignore),
         controller,
+        options,
     )
     return await acall_agent(run, function, *given, setup)
 
@@ -168,9 +195,10 @@ def _recording(
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     ignore: Ignore | None,
     controller: Controller | None,
+    options: dict[str, Any],
 ) -> tuple[Run, Callable[..., Any]]:
     function, info = resolve(agent)
-    check_arguments(function, *arguments, record)
+    check_arguments(function, *arguments, record, options)
     setting = open_recording(info, output, arguments=arguments, ignore=ignore)
     return Run(setting, controller), function
 
@@ -180,18 +208,40 @@ def _replaying(
     parent: Any,
     arguments: tuple[tuple[Any, ...], dict[str, Any]],
     output: Output,
-    options: ForkOptions,
+    changes: ForkOptions,
     controller: Controller | None,
+    options: dict[str, Any],
 ) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
     function, info = resolve(agent)
     given = input_of(parent, *arguments)
-    check_arguments(function, *given, replay)
-    setting, _ = open_fork(info, parent, output, options, arguments=given)
+    check_arguments(function, *given, replay, options)
+    setting, _ = open_fork(info, parent, output, changes, arguments=given)
     return Run(setting, controller), function, given
 
 
-def _policy(on_miss: OnMiss, tools: ToolsBefore, realtime: bool) -> Policy:  # noqa: FBT001
-    return check_policy(Policy(on_miss=on_miss, tools_before=tools, realtime=realtime))
+def replay_policy(
+    on_miss: ReplayMiss,
+    tools: ToolsBefore,
+    tools_after: ToolsAfter,
+    *,
+    realtime: bool,
+    fresh_world: bool = False,
+) -> Policy:
+    """The policy of a replay: nothing is asked of a model, and no tool writes unasked.
+
+    Raises:
+        UsageError: a choice is none.
+    """
+    if str(on_miss) == "live":  # what a checker refuses, a script may still say
+        raise UsageError("a replay makes no live calls; for that there is workbench.fork(…)")
+    policy = Policy(
+        on_miss=on_miss,
+        tools_before=tools,
+        tools_after=tools_after,
+        realtime=realtime,
+        fresh_world=fresh_world,
+    )
+    return check_policy(policy)
 
 
 def check_policy(policy: Policy) -> Policy:
@@ -200,11 +250,6 @@ def check_policy(policy: Policy) -> Policy:
     Raises:
         UsageError: one is not; the text lists what is valid.
     """
-    from typing import get_args
-
-    from workbench.errors import UsageError
-    from workbench.seam.calls import ToolsAfter
-
     for name, valid in (
         ("on_miss", OnMiss),
         ("tools_before", ToolsBefore),

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,6 @@ from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Controller, Seam
 from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
-from workbench.seam.hooks import install_adapters
 from workbench.seam.result import Plan, RunResult
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from workbench.seam.setting import Setting
+
+
+class AwaitNeededError(UsageError):
+    """A blocking form was used for an async agent while a loop is running."""
 
 
 @dataclass(slots=True)
@@ -64,7 +68,7 @@ class Run:
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Calls made in this block, here and in what flows from it, belong to this session."""
-        install_adapters()
+        before = set(threading.enumerate())
         opened(self.seam)
         seam, last = SEAM.set(self.seam), LAST_MODEL.set(None)
         try:
@@ -72,9 +76,16 @@ class Run:
         finally:
             SEAM.reset(seam)
             LAST_MODEL.reset(last)
-            closed(self.seam)
+            left = closed(self.seam, before)
             self.seam.end_streams()
             self.seam.over = True
+            self.seam.release()
+            if left:
+                names = ", ".join(sorted(thread.name for thread in left))
+                self.seam.session.notices.append(
+                    f"the agent ended before its threads did ({names}); what they do is not part "
+                    "of this run"
+                )
 
     def close(self, ending: Ending) -> RunResult:
         """End the trace and give the result."""
@@ -177,14 +188,9 @@ def _call(
     setup: Callable[[], Any] | None,
 ) -> RunResult:
     ending = Ending()
-    try:
-        with _world(setup), run.active():
-            result = agent(*args, **kwargs)
-            ending.output = _awaited(run, result) if inspect.isawaitable(result) else result
-    except BaseException as error:
-        if not _caught(run, ending, error):
-            run.close(ending)
-            raise
+    with _world(run, setup), _judged(run, ending), run.active():
+        result = agent(*args, **kwargs)
+        ending.output = _awaited(run, result) if inspect.isawaitable(result) else result
     return run.close(ending)
 
 
@@ -197,18 +203,25 @@ async def acall_agent(
 ) -> RunResult:
     """Run an agent to its end inside the running loop; sync agents in a thread."""
     ending = Ending()
+    with _world(run, setup), _judged(run, ending), run.active():
+        if inspect.iscoroutinefunction(agent) or _async_call(agent):
+            ending.output = await agent(*args, **kwargs)
+        else:
+            result = await asyncio.to_thread(agent, *args, **kwargs)
+            ending.output = await result if inspect.isawaitable(result) else result
+    return run.close(ending)
+
+
+@contextlib.contextmanager
+def _judged(run: Run, ending: Ending) -> Iterator[None]:
+    """Notes how the agent's code ended, and lets go on what is not the agent's own failure."""
     try:
-        with _world(setup), run.active():
-            if inspect.iscoroutinefunction(agent) or _async_call(agent):
-                ending.output = await agent(*args, **kwargs)
-            else:
-                result = await asyncio.to_thread(agent, *args, **kwargs)
-                ending.output = await result if inspect.isawaitable(result) else result
+        yield
     except BaseException as error:
         if not _caught(run, ending, error):
+            run.seam.session.stop(RunCancelled("the run was cancelled"))  # for what still runs
             run.close(ending)
             raise
-    return run.close(ending)
 
 
 def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
@@ -221,6 +234,8 @@ def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
     if isinstance(error, asyncio.CancelledError) and run.seam.controller.cancelled:
         ending.error = stopped
         return True
+    if isinstance(error, AwaitNeededError):
+        return False
     if isinstance(error, DriftError) and run.seam.session.drift is not None:
         ending.error = None
         return True
@@ -237,6 +252,11 @@ def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
 
 
 def _awaited(run: Run, result: Any) -> Any:
+    if _loop_runs():
+        if inspect.iscoroutine(result):
+            result.close()
+        raise AwaitNeededError(_AWAIT)
+
     async def main() -> Any:
         task = asyncio.ensure_future(result)
         loop = asyncio.get_running_loop()
@@ -251,10 +271,26 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> None:
         loop.call_soon_threadsafe(task.cancel)
 
 
+def _made_world(setup: Callable[[], Any] | None) -> Any:
+    made = setup() if setup is not None else None
+    if inspect.isawaitable(made):
+        if inspect.iscoroutine(made):
+            made.close()
+        raise UsageError("setup= is async, and would never run: give a function that is not")
+    return made
+
+
 @contextlib.contextmanager
-def _world(setup: Callable[[], Any] | None) -> Iterator[None]:
-    """A fresh world for the run; a context manager is left again at its end."""
-    made: Any = setup() if setup is not None else None
+def _world(run: Run, setup: Callable[[], Any] | None) -> Iterator[None]:
+    """A fresh world for the run; a context manager is left again at its end.
+
+    What ``setup`` raises is raised: the agent never began.
+    """
+    try:
+        made = _made_world(setup)
+    except BaseException as error:
+        run.close(Ending("failed", error=error))
+        raise
     if hasattr(made, "__enter__") and hasattr(made, "__exit__"):
         with made:
             yield
@@ -269,11 +305,19 @@ def _async_call(agent: Callable[..., Any]) -> bool:
 def _check_blocking(agent: Callable[..., Any]) -> None:
     if not (inspect.iscoroutinefunction(agent) or _async_call(agent)):
         return
+    if _loop_runs():
+        raise AwaitNeededError(_AWAIT)
+
+
+_AWAIT = (
+    "this agent is async and a loop is running here already (a notebook has one): "
+    "use the awaitable form, such as  await workbench.areplay(…)"
+)
+
+
+def _loop_runs() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return
-    raise UsageError(
-        "this agent is async and a loop is running here already (a notebook has one): "
-        "use the awaitable form, such as  await workbench.areplay(…)"
-    )
+        return False
+    return True

@@ -103,6 +103,8 @@ class Session:
             ticket.hit = True
             return Fail(ticket, fault_error(ticket.fault))
         offset = time.monotonic() - ticket.begun
+        if len(ticket.chunks) < len(ticket.offsets):
+            offset = ticket.offsets[len(ticket.chunks)]
         ticket.first = offset if ticket.first is None else ticket.first
         ticket.chunks.append(data)
         self.journal.append(chunk_line(ticket, offset, data))
@@ -183,6 +185,7 @@ class Session:
 
     def _edited(self, ticket: Ticket, entry: Entry, edit: ReplyEdit | ToolResultEdit) -> Decision:
         ticket.how, ticket.reason, ticket.source = "edited", "edited", "edited"
+        self.setting.applied.add(entry.id)
         self.tape.consume(entry)
         if isinstance(edit, ToolResultEdit):
             return self._serve(ticket, Served(edit.result), entry)
@@ -193,9 +196,9 @@ class Session:
     def _recorded(self, ticket: Ticket, entry: Entry) -> Decision:
         call = ticket.call
         if call.kind == "tool" and self.policy.tools_before != "replay":
-            ticket.reason = "verify"
+            ticket.reason = "rerun"
             if self.policy.tools_before == "verify":
-                ticket.expect = entry
+                ticket.reason, ticket.expect = "verify", entry
             return self._perform(ticket) if self.policy.fresh_world else self._live(ticket)
         ticket.how, ticket.reason, ticket.source = "replayed", "hit", "replayed"
         self.tape.consume(entry)
@@ -246,7 +249,7 @@ class Session:
         ticket.how, ticket.source = "live", "live"
         if ticket.entry is not None:
             self.tape.take(ticket.entry)
-        if writes(ticket.call) and ticket.reason != "verify":
+        if writes(ticket.call) and ticket.reason not in ("verify", "rerun"):
             self._wrote_live = not self.setting.recording
         self._start(ticket)
         return Perform(ticket, ticket.call.request)
@@ -258,6 +261,8 @@ class Session:
             ticket.closed = True
             self.tries.end(ticket, failed=served.error is not None)
             self._report(ticket, short(ticket.call, served.response, served.error, []))
+        elif entry is not None and ticket.source == "replayed":
+            ticket.offsets = [chunk.offset_s or 0.0 for chunk in entry.chunks]
         return Serve(ticket, served)
 
     def _start(self, ticket: Ticket) -> None:

@@ -70,7 +70,6 @@ class Setting:
         if not isinstance(edit, ReplyEdit | ToolResultEdit):
             return None
         ticket.entry = entry
-        self.applied.add(entry.id)
         return edit
 
     def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:

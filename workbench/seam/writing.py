@@ -54,7 +54,7 @@ def result_line(ticket: Ticket, outcome: Outcome) -> ResultLine:
     provider = outcome.provider or (recorded.provider if recorded is not None else None)
     fields: dict[str, Any] = {
         "source": ticket.source,
-        "duration_s": round(time.monotonic() - ticket.begun, 6),
+        "duration_s": _duration(ticket, recorded),
         "first_s": None if ticket.first is None else round(ticket.first, 6),
         "ended": outcome.ended,
         "provider": provider,
@@ -68,6 +68,13 @@ def result_line(ticket: Ticket, outcome: Outcome) -> ResultLine:
     if outcome.response is not MISSING:
         fields["response"] = outcome.response
     return _result(ticket.id, fields)
+
+
+def _duration(ticket: Ticket, recorded: Entry | None) -> float:
+    """Seconds; those of the recording when a recorded stream was read again to its end."""
+    if recorded is not None and recorded.duration_s is not None and ticket.fault is None:
+        return recorded.duration_s
+    return round(time.monotonic() - ticket.begun, 6)
 
 
 def replayed_line(ticket: Ticket, served: Served, entry: Entry | None) -> ResultLine:

@@ -155,12 +155,24 @@ class Edits:
         Raises:
             EditError: it does not fit the trace or the other edits; ``problems`` says why.
         """
-        kept = [each for each in self._edits if _target(each) != _target(edit)]
+        target = self._target(edit)
+        kept = [each for each in self._edits if self._target(each) != target]
         new = Edits(self.trace, [*kept, edit])
         problems = new.problems()
         if problems:
             raise EditError("this edit cannot be made: " + "; ".join(problems), problems=problems)
         return new
+
+    def _target(self, edit: Edit) -> object:
+        """What an edit changes: the same entry may be named by its turn or by its id."""
+        try:
+            if isinstance(edit, ReplyEdit):
+                return _model_entry(self.trace, edit.at).id
+            if isinstance(edit, ToolResultEdit):
+                return _tool_entry(self.trace, edit).id
+        except PlaceError as error:
+            return str(error)
+        return object()  # several faults may hit the same call
 
     def undo(self) -> Edits:
         """The list without its last edit."""
@@ -237,14 +249,6 @@ def _make(model: Any, **fields: Any) -> Any:
         details: list[dict[str, Any]] = getattr(error, "errors", list)()
         problems = [str(each["msg"]) for each in details] or [str(error)]
         raise EditError("; ".join(problems), problems=problems) from error
-
-
-def _target(edit: Edit) -> object:
-    if isinstance(edit, FaultEdit):
-        return object()
-    if isinstance(edit, ToolResultEdit):
-        return ("tool_result", str(edit.at), edit.tool, edit.nth)
-    return ("reply", str(edit.at))
 
 
 def _model_entry(trace: Trace, at: Place) -> Entry:

@@ -1,0 +1,80 @@
+"""Edits: what a person changed in a run, and what becomes of the calls after it."""
+
+import pytest
+from scripted import World, ask
+from tillshop import DONE, agent, call, fresh_shop, script
+
+import workbench as wb
+
+
+def test_ripple_runs_live_only_what_the_edit_changed(world: World) -> None:
+    """Two independent questions: editing the first answer leaves the second recorded."""
+
+    def both() -> list[str]:
+        first = ask("first?")["content"]
+        second = ask("second?")["content"]
+        last = ask(f"sum up {first}")["content"]
+        return [first, second, last]
+
+    recorded = wb.record(both)
+    world.ran.clear()
+    edits = recorded.trace.edit().reply(wb.turn(1), text="changed")
+    fork = wb.fork(both, recorded.trace, edits=edits)
+    assert fork.output == ["changed", "re: second?", "re: sum up changed"]
+    assert [(c.turn, c.how, c.reason) for c in fork.calls] == [
+        (1, "edited", "edited"),
+        (2, "replayed", "hit"),
+        (3, "live", "miss"),
+    ]
+    assert len(world.ran) == 1
+
+
+def test_after_a_live_write_recorded_results_are_void(doubled: wb.Trace, world: World) -> None:
+    """In ripple mode a live refund changed the world: reads after it are no longer from tape."""
+    read = call("get_order", order_id=101)
+    edits = doubled.edit().reply(wb.turn(1), tool_call=("refund", {"order_id": 7, "amount": 1.0}))
+    world.answer = script(read, DONE)
+    with fresh_shop() as now:
+        fork = wb.fork(agent, doubled, edits=edits, tools_after="allow")
+        assert [row[0] for row in now.refunds()] == [7]
+    assert [(c.name, c.how) for c in fork.calls if c.kind == "tool"] == [
+        ("refund", "live"),
+        ("get_order", "live"),
+    ]
+
+
+def test_an_edited_tool_result_reaches_the_model(doubled: wb.Trace, world: World) -> None:
+    """The tool is said to have returned something else; only then does the model go live."""
+    edits = doubled.edit().tool_result(wb.turn(1), {"id": 101, "total": 0})
+    world.answer = script(DONE)
+    fork = wb.fork(agent, doubled, edits=edits)
+    assert fork.output == "all done"
+    assert world.ran[0]["messages"][-1]["content"] == "{'id': 101, 'total': 0}"
+    assert [(c.name, c.how) for c in fork.calls] == [
+        ("m-1", "replayed"),
+        ("get_order", "edited"),
+        ("m-1", "live"),
+    ]
+
+
+def test_edits_that_break_a_pair_are_refused(doubled: wb.Trace) -> None:
+    """A result for a call that another edit took away would be refused by a provider."""
+    edits = doubled.edit().reply(wb.turn(2), tool_call=("send_email", {"to": "a@example.com"}))
+    with pytest.raises(wb.EditError, match="no longer calls 'refund'"):
+        edits.tool_result(wb.turn(2), "anything", tool="refund")
+    with pytest.raises(wb.EditError, match="called no tool 'get_order'"):
+        doubled.edit().tool_result(wb.turn(2), 1, tool="get_order")
+    with pytest.raises(wb.EditError, match="changes the text, the tool calls, or both"):
+        doubled.edit().reply(wb.turn(2))
+
+
+def test_an_edit_that_is_never_reached_is_reported(doubled: wb.Trace, world: World) -> None:
+    """An edit past the point where the run ended is named, not silently dropped."""
+    edits = (
+        doubled.edit()
+        .reply(wb.turn(2), text="stop", tool_calls=[])
+        .reply(wb.turn(4), text="never said", tool_calls=[])
+    )
+    fork = wb.fork(agent, doubled, edits=edits)
+    assert fork.output == "stop"
+    assert "the edit at turn:4 was never reached" in fork.notices

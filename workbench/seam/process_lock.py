@@ -1,0 +1,35 @@
+"""A lock that a forked child finds free, whoever held it in the parent."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class ProcessLock:
+    """A re-entrant lock of one process.
+
+    A forked child has none of its parent's other threads: a lock that one of them held would stay
+    locked for ever. So each process has a lock of its own here.
+    """
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        if self._pid != os.getpid():
+            self._pid, self._lock = os.getpid(), threading.RLock()
+        self._lock.acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lock.release()
