@@ -348,3 +348,41 @@ def test_a_replayed_stream_keeps_its_times(world: World) -> None:
     now = wb.replay(agent, recorded.trace).trace.models()[0]
     assert (now.duration_s, now.first_s) == (was.duration_s, was.first_s)
     assert [c.offset_s for c in now.chunks] == [c.offset_s for c in was.chunks]
+
+
+def test_asking_without_anybody_there_says_so() -> None:
+    """tools_after="ask" in a script without a terminal is a denial that names what is missing."""
+    recorded = wb.record(lambda: pay(1))
+    paid.clear()
+    fork = wb.fork(lambda: pay(1), recorded.trace, live_from=wb.entry("1-1"), tools_after="ask")
+    assert (fork.status, paid) == ("blocked", [])
+    assert "nobody was there to ask: run it in a terminal or a notebook" in str(fork.error)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("said", "status"), [("y", "ok"), ("n", "blocked")])
+def test_a_script_in_a_terminal_is_asked_there(tmp_path: Path, said: str, status: str) -> None:
+    """In a terminal the person who started the script decides on each live write."""
+    import pty
+    import subprocess
+    import sys
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import workbench as wb\n"
+        "@wb.tool(effect='write')\n"
+        "def pay(amount: int) -> str:\n    return 'paid'\n"
+        "trace = wb.record(lambda: pay(1)).trace\n"
+        "fork = wb.fork(lambda: pay(1), trace, live_from=wb.entry('1-1'), tools_after='ask')\n"
+        "print('status', fork.status)\n"
+    )
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdin=theirs, stdout=subprocess.PIPE, text=True
+    ) as process:
+        os.write(ours, f"{said}\n".encode())
+        out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert "pay writes and is about to run for real: pay(amount=1)" in out
+    assert f"status {status}" in out

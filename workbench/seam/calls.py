@@ -102,6 +102,8 @@ class Ticket:
     source: Source = "live"
     key: str | None = None
     fault: Any = None
+    question: Question | None = None
+    """What was asked about it."""
     expect: Entry | None = None
     """Set when the result of a call that runs is compared with that of a recorded one."""
     begun: float = 0.0
@@ -162,13 +164,16 @@ class Question:
     turn: int | None
     text: str
     future: Future[Verdict]
+    why_denied: str = "it was denied"
+    """Said when it is denied."""
 
     def allow(self) -> None:
         """Let the write happen, this once."""
         self._answer("allow")
 
-    def deny(self) -> None:
-        """End the run as blocked."""
+    def deny(self, why: str = "it was denied") -> None:
+        """End the run as blocked; ``why`` is said in the error."""
+        self.why_denied = why
         self._answer("deny")
 
     def _answer(self, verdict: Verdict) -> None:

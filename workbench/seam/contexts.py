@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from pathlib import Path
 
-    from workbench.seam.drivers import Controller
     from workbench.seam.result import Plan, RunResult
+    from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
     from workbench.trace.places import Place

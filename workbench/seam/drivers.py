@@ -10,14 +10,12 @@ import asyncio
 import contextlib
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import RunCancelled, StopRun, UsageError
 from workbench.seam.calls import (
     MISSING,
     Call,
-    CallReport,
     Fail,
     Hold,
     Outcome,
@@ -35,11 +33,10 @@ from workbench.seam.current import (
     current_step,
 )
 from workbench.seam.process_lock import ProcessLock
+from workbench.seam.watching import Controller, Progress
 from workbench.trace.entries import ErrorInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from workbench.seam.session import Session
     from workbench.trace.entries import Ended
 
@@ -69,62 +66,6 @@ class Hooks(Protocol):
     def tee(self, result: Any, tap: Tap) -> Any:
         """The same stream, telling ``tap`` of each chunk before it is handed on, and of the
         end."""
-
-
-class Controller:
-    """Whoever watches one run: a notebook, a terminal. Override what you need.
-
-    Its methods are called from the thread that makes the call in question, and what they raise is
-    a notice of the result, never the agent's failure.
-    """
-
-    def __init__(self) -> None:
-        self.cancelled = False
-        self._on_cancel: list[Callable[[], None]] = []
-        self._lock = ProcessLock()
-
-    def on_progress(self, progress: Progress) -> None:
-        """A call ended."""
-
-    def on_question(self, question: Question) -> None:
-        """A live write asks. Answer with ``question.allow()`` or ``.deny()``, now or later.
-
-        Here it is denied, since nobody is there to ask.
-        """
-        question.deny()
-
-    def cancel(self) -> None:
-        """End the run at its next call or chunk. Safe from any thread, any number of times."""
-        with self._lock:
-            self.cancelled = True
-            todo, self._on_cancel = self._on_cancel, []
-        for each in todo:
-            each()
-
-    def when_cancelled(self, do: Callable[[], None]) -> None:
-        """Call ``do`` when the run is cancelled; at once if it already is."""
-        with self._lock:
-            if not self.cancelled:
-                self._on_cancel.append(do)
-                return
-        do()
-
-    def forget(self, do: Callable[[], None]) -> None:
-        """No longer call ``do``."""
-        with self._lock:
-            self._on_cancel = [each for each in self._on_cancel if each != do]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is."""
-
-    done: int
-    """Calls that ended."""
-    expected: int
-    """Calls that are expected in all; a guess beyond the recording."""
-    call: CallReport
-    """The call that ended just now."""
 
 
 class Seam:

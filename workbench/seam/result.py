@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DriftError, UsageError
 from workbench.seam.calls import CallReport, Question
-from workbench.seam.drivers import Controller, Progress
+from workbench.seam.watching import Controller, Progress
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from workbench.seam.drivers import Controller
     from workbench.seam.result import RunResult
+    from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
 

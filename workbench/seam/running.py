@@ -20,12 +20,13 @@ from workbench.errors import (
 )
 from workbench.seam.agents import ScriptExit
 from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
-from workbench.seam.drivers import Controller, Seam
+from workbench.seam.drivers import Seam
 from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
 from workbench.seam.result import Plan, RunResult
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
+from workbench.seam.watching import Controller
 from workbench.trace.entries import EndLine, Status
 from workbench.trace.times import utc_now
 from workbench.trace.values import encode

@@ -92,7 +92,8 @@ class Session:
             return Fail(ticket, self.stopped)
         if verdict == "allow":
             return self._perform(ticket)
-        self.stopped = blocked(ticket, "it was denied")
+        question = ticket.question
+        self.stopped = blocked(ticket, question.why_denied if question else "it was denied")
         return Fail(ticket, self.stopped)
 
     def chunk(self, ticket: Ticket, data: Any) -> Fail | None:
@@ -242,7 +243,8 @@ class Session:
             if self.policy.tools_after == "deny":
                 self.stopped = blocked(ticket, "live writes are denied")
                 return Fail(ticket, self.stopped)
-            return Hold(ticket, question_about(ticket))
+            ticket.question = question_about(ticket)
+            return Hold(ticket, ticket.question)
         return self._perform(ticket)
 
     def _perform(self, ticket: Ticket) -> Decision:
