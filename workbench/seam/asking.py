@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workbench.seam.calls import Question
 
-_NOBODY = "nobody was there to ask: run it in a terminal or a notebook, "
+_NOBODY = (
+    "nobody was there to ask: run it in a terminal or a notebook, "
     "or give a controller= that answers"
+)
 
 
 def ask_in_terminal(question: Question) -> None:
