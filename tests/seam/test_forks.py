@@ -30,8 +30,8 @@ def test_a_fork_replays_up_to_the_cut_and_runs_on_live(doubled: wb.Trace, world:
         ("model", "m-1", "replayed", "hit"),
         ("tool", "refund", "replayed", "hit"),
         ("model", "m-1", "edited", "edited"),
-        ("tool", "send_email", "live", "miss"),
-        ("model", "m-1", "live", "miss"),
+        ("tool", "send_email", "live", "cut"),
+        ("model", "m-1", "live", "cut"),
     ]
     assert len(world.ran) == 1
     assert world.ran[0]["messages"][-1]["content"] == "sent"

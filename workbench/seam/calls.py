@@ -104,6 +104,8 @@ class Ticket:
     fault: Any = None
     question: Question | None = None
     """What was asked about it."""
+    held_s: float | None = None
+    """Seconds that it waited for the answer."""
     expect: Entry | None = None
     """Set when the result of a call that runs is compared with that of a recorded one."""
     begun: float = 0.0

@@ -322,7 +322,9 @@ def _lines(
     else:
         lines.append(f"about {live} live" if live else "nothing expected live")
     if live or maybe:
-        lines.append("cost not known" if cost is None else f"about ${cost:.4f}")
+        from workbench.trace.prices import money
+
+        lines.append("cost not known" if cost is None else f"about {money(cost)}")
         verdict = {"deny": "denied", "ask": "ask first", "allow": "allowed"}[policy.tools_after]
         count = f"{writes} of them " if writes else ""
         lines.append(f"live writes: {count}{verdict}")

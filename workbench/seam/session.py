@@ -90,6 +90,7 @@ class Session:
         """Go on after a hold, with somebody's verdict."""
         if self.stopped is not None:
             return Fail(ticket, self.stopped)
+        ticket.held_s = time.monotonic() - ticket.begun
         if verdict == "allow":
             return self._perform(ticket)
         question = ticket.question
@@ -211,7 +212,10 @@ class Session:
             return self._perform(ticket)
         ticket.reason = "miss"
         runs_tools = call.kind == "tool" and self.policy.tools_before == "live"
-        if runs_tools or self.policy.on_miss == "live" or self._past_cut(call):
+        if self._past_cut(call):
+            ticket.reason = "cut"
+            return self._live(ticket)
+        if runs_tools or self.policy.on_miss == "live":
             return self._live(ticket)
         if self.policy.on_miss == "placeholder":
             return self._lenient(ticket)
@@ -244,6 +248,7 @@ class Session:
                 self.stopped = blocked(ticket, "live writes are denied")
                 return Fail(ticket, self.stopped)
             ticket.question = question_about(ticket)
+            ticket.begun = time.monotonic()
             return Hold(ticket, ticket.question)
         return self._perform(ticket)
 

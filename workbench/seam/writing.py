@@ -37,6 +37,7 @@ def call_line(ticket: Ticket) -> CallLine:
         "hash": ticket.digest,
         "where": call.where,
         "origin": origin,
+        "held_s": None if ticket.held_s is None else round(ticket.held_s, 6),
         "reason": None if ticket.reason == "record" else ticket.reason,
     }
     set_fields = {name: value for name, value in fields.items() if value is not None}

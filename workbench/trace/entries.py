@@ -187,6 +187,8 @@ class CallLine(BaseLine):
     """The line of the agent's code that made the call, ``file.py:41``."""
     origin: str | None = None
     """In a fork or replay: the parent's entry that answered it."""
+    held_s: float | None = None
+    """Seconds for which it waited to be allowed, before it began."""
     reason: str | None = None
     """In a fork or replay: why it was served or run (``hit``, ``miss``, ``forced``, …)."""
     base: tuple[str, int] | None = None
