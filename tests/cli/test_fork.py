@@ -163,6 +163,7 @@ def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
             "this edit cannot be made: turn(9): the trace shop-01 has turns 1 to 3",
         ),
         (["--live-from", "step:x"], "the trace has no step 'x': it names no steps at all"),
+        (["--live-from", "step:a:b"], "the trace has no step 'a:b': it names no steps at all"),
         (["--live-from", "turn:2"], "name the agent to run. This trace was recorded from shop.py"),
     ],
 )

@@ -114,6 +114,12 @@ def test_a_fault_hits_where_it_aims(shop: Shop, recorded: str) -> None:
     assert ran.out == "failed · 2 calls from the trace, 0 live, 1 fault · saved not known\n"
 
 
+def test_a_fault_hits_the_nth_model_call(shop: Shop, recorded: str) -> None:
+    """Model calls can be counted on the command line too, whatever turns they belong to."""
+    ran = shop("replay", recorded, "--recorded-agent", "--fault", "timeout@nth:3", "--json")
+    assert [(call["turn"], call["how"]) for call in ran.json["calls"]][-1] == (3, "fault")
+
+
 def test_a_fault_that_never_fires_fails(shop: Shop, recorded: str) -> None:
     """A test of a failure that never happened must not look passed."""
     ran = shop("replay", recorded, "--recorded-agent", "--fault", "timeout@tool:get_order#2")
@@ -169,6 +175,16 @@ def test_json_holds_the_document_alone(shop: Shop, recorded: str) -> None:
         (["--fault", "http_error:x@turn:1"], "--fault http_error:x@turn:1: 'x' does not fit;"),
         (["--fault", "timeout@tool:"], "--fault timeout@tool:: aim at a tool with tool:NAME"),
         (["--fault", "timeout@turn:0"], "'turn:0': turns are whole numbers and count from 1"),
+        (
+            ["--fault", "http_error:429@call:3"],
+            "--fault http_error:429@call:3: 'call:3' is no aim: write @turn:3, @entry:1-7, @step:x",
+        ),
+        (["--fault", "timeout@nth:0"], "--fault timeout@nth:0: model calls count from 1, such as "),
+        (["--fault", "timeout@turn:"], "'turn:' is not a place: write turn:3, entry:1-7 or step:x"),
+        (
+            ["--live-from", "call:3"],
+            "'call:3' is not a place: write turn:3, entry:1-7 or step:x (a step of that name is ",
+        ),
         (["--fault", "{nope"], "--fault: this is not JSON ("),
         (["--live-from", "3"], "'3' is not a place: write turn:3, entry:1-7, step:x or a step"),
         (["--ignore", "/body"], "--ignore /body: write API:/pointer, such as "),

@@ -48,8 +48,9 @@ FaultTexts = Annotated[
     typer.Option(
         "--fault",
         metavar="FAULT",
-        help="Inject a failure: http_error:429@turn:2, timeout@tool:get_order, "
-        "stream_truncate:3@turn:1, or JSON; repeatable.",
+        help="Inject a failure: http_error:429@turn:2, timeout@tool:get_order#2 (its second "
+        "call), connection_reset@nth:3 (the third model call), stream_truncate:3@turn:1, or JSON; "
+        "repeatable.",
     ),
 ]
 IgnoreTexts = Annotated[

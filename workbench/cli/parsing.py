@@ -20,13 +20,16 @@ _PARAMETER = {
     "stream_truncate": "after_chunks",
 }
 """The field that a fault's short form gives after the colon."""
+_AIMS = ("turn", "entry", "step", "tool", "nth")
+"""What a fault's short form may aim at, before the colon."""
 
 
 def read_fault(text: str) -> Fault:
     """A fault, as JSON or in the short form ``TYPE[:NUMBER][@AIM]``.
 
     ``http_error:429@turn:2``, ``timeout@tool:get_order``, ``stream_truncate:3@turn:1``,
-    ``connection_reset@tool:refund#2`` (its second call). Without an aim it is the first model call.
+    ``connection_reset@tool:refund#2`` (its second call), ``timeout@nth:3`` (the third model call).
+    Without an aim it is the first model call.
 
     Raises:
         UsageError: it is no fault; the text says what is wrong and what can be written.
@@ -66,7 +69,17 @@ def _short_fault(text: str) -> dict[str, Any]:
 def _aim(aim: str, whole: str) -> dict[str, Any]:
     from workbench.trace.places import parse_place
 
-    if not aim.startswith("tool:"):
+    kind, colon, number = aim.partition(":")
+    if colon and kind not in _AIMS:
+        raise UsageError(
+            f"--fault {whole}: '{aim}' is no aim: write @turn:3, @entry:1-7, @step:x, @tool:NAME, "
+            "@tool:NAME#2 (its second call) or @nth:3 (the third model call)"
+        )
+    if kind == "nth":
+        if not number.isdecimal() or int(number) < 1:
+            raise UsageError(f"--fault {whole}: model calls count from 1, such as @nth:3")
+        return {"nth": int(number)}
+    if kind != "tool":
         return {"place": parse_place(aim)}
     name, sharp, nth = aim.removeprefix("tool:").partition("#")
     if not name or (sharp and not nth.isdecimal()):

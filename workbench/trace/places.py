@@ -2,7 +2,8 @@
 
 ``turn(3)``, ``step("summarize")``, ``entry("1-7")``; on a command line ``turn:3``, ``step:x``,
 ``entry:1-7``, or a step's bare name. Turns count from 1. A bare integer is refused, since it
-could mean a turn, an entry or an index.
+could mean a turn, an entry or an index; so is any other word before a colon, since it is more
+likely a slip than a step (a step whose name has a colon is written ``step:a:b``).
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def parse_place(text: str | Place) -> Place:
     """Read a place as it is written on a command line.
 
     Raises:
-        PlaceError: the text is a bare number, or no place at all.
+        PlaceError: the text is a bare number, begins with an unknown word and a colon, or is no
+            place at all.
     """
     if isinstance(text, Place):
         return text
@@ -82,6 +84,10 @@ def parse_place(text: str | Place) -> Place:
                 raise PlaceError(f"'{text}': turns are whole numbers and count from 1")
             return turn(int(rest))
         return Place(kind="step" if head == "step" else "entry", value=rest)
+    if colon:
+        known = head in {"turn", "step", "entry"}
+        named = "" if known else f" (a step of that name is written step:{text})"
+        raise PlaceError(f"'{text}' is not a place: write turn:3, entry:1-7 or step:x{named}")
     if not text or text.isdecimal():
         raise PlaceError(f"'{text}' is not a place: write turn:3, entry:1-7, step:x or a step")
     return step(text)
