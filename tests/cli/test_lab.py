@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,6 +16,7 @@ import nbformat
 import pytest
 from shopcli import Shop, here
 
+import workbench as wb
 from workbench.cli.lab import notebook_for
 
 
@@ -24,15 +26,19 @@ def _read(url: str) -> Any:
 
 
 @pytest.fixture
-def lab(shop: Shop, recorded: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The command, running on a trace; with what it said."""
+def lab_env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A home of its own, whose settings would open the door to everybody."""
     home = str(tmp_path_factory.mktemp("home"))
-    env = {"HOME": home, "JUPYTER_CONFIG_DIR": home, "JUPYTER_RUNTIME_DIR": home}
-    # A user's own settings must not open the door.
     Path(home, "jupyter_server_config.json").write_text(
         '{"ServerApp": {"ip": "0.0.0.0"}, "IdentityProvider": {"token": ""}}'
     )
-    process = shop.start("lab", recorded, "--no-browser", "--json", env=env)
+    return {"HOME": home, "JUPYTER_CONFIG_DIR": home, "JUPYTER_RUNTIME_DIR": home}
+
+
+@pytest.fixture
+def lab(shop: Shop, recorded: str, lab_env: dict[str, str]) -> Iterator[Any]:
+    """The command, running on a trace; with what it said."""
+    process = shop.start("lab", recorded, "--no-browser", "--json", env=lab_env)
     assert process.stdout is not None
     lines = [process.stdout.readline()]
     while lines[-1] not in ("}\n", ""):
@@ -45,15 +51,36 @@ def lab(shop: Shop, recorded: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.slow
+def test_the_address_is_printed_with_its_token(
+    shop: Shop, recorded: str, lab_env: dict[str, str]
+) -> None:
+    """Who has no browser at hand copies one line, and it opens the trace's notebook."""
+    (shop.folder / "a b").mkdir()
+    (shop.folder / recorded).rename(shop.folder / "a b" / "c.trace.jsonl")
+    process = shop.start("lab", "a b/c.trace.jsonl", "--no-browser", env=lab_env)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        pattern = r"open (http://127\.0\.0\.1:\d+/lab/tree/a%20b/c\.ipynb\?token=[0-9a-f]{32,})\n"
+        found = re.fullmatch(pattern, line)
+        assert found, line
+        with urllib.request.urlopen(found[1], timeout=20) as answer:  # noqa: S310 - loopback
+            assert b"jupyter-config-data" in answer.read()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+@pytest.mark.slow
 def test_a_trace_opens_in_a_server_of_this_machine_alone(lab: Any) -> None:
     """JupyterLab runs on the loopback behind a token, with the trace's notebook in its folder."""
     process, said, folder = lab
-    base, _, token = said["url"].partition("lab?token=")
+    base, _, token = said["url"].partition("lab/tree/a.ipynb?token=")
     assert base.startswith(("http://127.0.0.1:", "http://localhost:"))
     assert len(token) >= 32
     assert said["path"] == str(folder / "a.ipynb")
     found = _read(f"{base}api/contents/a.ipynb?token={token}")
-    assert 'workbench.Workbench("a.trace.jsonl")' in json.dumps(found).replace('\\"', '"')
+    assert 'bench = wb.Workbench(\\n    "a.trace.jsonl",' in json.dumps(found).replace('\\"', '"')
     with pytest.raises(urllib.error.HTTPError, match="403"):
         _read(f"{base}api/contents/a.ipynb")
     words = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -74,9 +101,41 @@ def test_the_notebook_of_a_trace(tmp_path: Path, recorded_once: Path) -> None:
     assert made == tmp_path / "a b.ipynb"
     book = nbformat.read(made, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(book)
-    assert book.cells[1].source.splitlines()[2] == 'wb = workbench.Workbench("a b.trace.jsonl")'
+    code = book.cells[1].source.splitlines()
+    assert code[:2] == ["import workbench as wb", "# from workbench.seam.agents import Script"]
+    assert code[3:5] == ["bench = wb.Workbench(", '    "a b.trace.jsonl",']
+    assert code[-3:] == ["    # agent=Script(\"shop.py\", ('--order', '101')),", ")", "bench"]
     made.write_text("mine")
     assert notebook_for(trace).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("shop:handle", '    # agent="shop:handle",'),
+        ("x:y\nraise SystemExit('it ran')", None),
+    ],
+)
+def test_the_agent_is_named_and_never_run(
+    tmp_path: Path,
+    recorded_once: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    line: str | None,
+) -> None:
+    """Whoever opens the notebook sees how to run the agent; a forged name stays a comment."""
+    head, rest = recorded_once.read_text("utf-8").split("\n", 1)
+    header = json.loads(head) | {"agent": {"kind": "function", "target": target}}
+    trace = tmp_path / "n.trace.jsonl"
+    trace.write_text(f"{json.dumps(header)}\n{rest}", "utf-8")
+    book = nbformat.read(notebook_for(trace), as_version=4)  # type: ignore[no-untyped-call]
+    code = book.cells[1].source
+    assert line is None or line in code.splitlines()
+    names: dict[str, Any] = {}
+    monkeypatch.chdir(tmp_path)
+    exec(code, names)  # noqa: S102 - the cell that the command wrote
+    assert names["wb"] is wb, "the name of the package was taken for something else"
+    assert isinstance(names["bench"], wb.Workbench)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root writes everywhere")

@@ -14,13 +14,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from workbench.cli.options import Debug, Json
 from workbench.cli.output import Output, command
 from workbench.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from workbench.trace.entries import AgentInfo
 
 _PATIENCE_S = 60
 _STEP_S = 0.1
@@ -36,7 +40,7 @@ def lab_command(
         ),
     ] = None,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address.")
+        bool, typer.Option("--no-browser", help="Only print the address, with its token.")
     ] = False,
     as_json: Json = False,
     debug: Debug = False,
@@ -60,42 +64,44 @@ def _target(path: Path) -> Path:
     """The folder or notebook to open; a trace's notebook is made."""
     if path.is_dir() or (path.suffix == ".ipynb" and path.is_file()):
         return path.resolve()
-    from workbench.trace.trace import read_header
-
-    read_header(path)
-    return notebook_for(path.resolve())
+    return notebook_for(path.resolve() if path.exists() else path)
 
 
 def notebook_for(trace: Path) -> Path:
     """The notebook that opens a trace: the one beside it, or a new one.
 
     Where the trace's folder cannot be written, it is made in a temporary one.
+
+    Raises:
+        TraceError: the file is no trace.
     """
+    from workbench.trace.trace import read_header
+
+    info = read_header(trace).agent
     stem = trace.name.partition(".trace.jsonl")[0].removesuffix(".jsonl")
     beside = trace.with_name(f"{stem}.ipynb")
     if beside.exists():
         return beside
     try:
         with beside.open("x", encoding="utf-8") as file:
-            json.dump(_notebook(trace.name, stem), file, indent=1)
+            json.dump(_notebook(trace.name, stem, info), file, indent=1)
     except PermissionError:
         scratch = Path(tempfile.mkdtemp(prefix="workbench-")) / beside.name
-        scratch.write_text(json.dumps(_notebook(str(trace), stem), indent=1), "utf-8")
+        scratch.write_text(json.dumps(_notebook(str(trace), stem, info), indent=1), "utf-8")
         return scratch
     return beside
 
 
-def _notebook(trace: str, title: str) -> dict[str, Any]:
+def _notebook(trace: str, title: str, info: AgentInfo | None) -> dict[str, Any]:
     about = (
-        f"# {title}\n\nRun the cell below. To run the agent on from a turn, give it to the "
-        "workbench: `workbench.Workbench(…, agent=my_agent)`."
+        f"# {title}\n\nRun the cell below. To run the agent again, or on from a turn, give it to "
+        "the workbench: `wb.Workbench(…, agent=my_agent)`."
     )
-    code = f"import workbench\n\nwb = workbench.Workbench({json.dumps(trace)})\nwb"
     return {
         "cells": [
             {"cell_type": "markdown", "id": "about", "metadata": {}, "source": about},
             {
-                "cell_type": "code", "id": "open", "metadata": {}, "source": code,
+                "cell_type": "code", "id": "open", "metadata": {}, "source": _code(trace, info),
                 "execution_count": None, "outputs": [],
             },
         ],
@@ -105,6 +111,30 @@ def _notebook(trace: str, title: str) -> dict[str, Any]:
         "nbformat": 4,
         "nbformat_minor": 5,
     }  # fmt: skip
+
+
+def _code(trace: str, info: AgentInfo | None) -> str:
+    """The cell that opens a trace. Its agent is only named, in a comment: a trace is untrusted."""
+    name = json.dumps(trace)
+    if info is None or not info.target:
+        return f"import workbench as wb\n\nbench = wb.Workbench({name})\nbench"
+    agent = json.dumps(info.target)
+    lines = ["import workbench as wb"]
+    if info.kind == "module" or info.argv:
+        words = f", {tuple(info.argv)!r}" if info.argv else ""
+        agent = f"Script({agent}{words}{', module=True' if info.kind == 'module' else ''})"
+        lines.append("# from workbench.seam.agents import Script")
+    lines += [
+        "",
+        "bench = wb.Workbench(",
+        f"    {name},",
+        "    # The trace names this as its agent. Without the # it can be run from here, as seen",
+        "    # from this notebook's folder; a function that is imported above can be given, too.",
+        f"    # agent={agent},",
+        ")",
+        "bench",
+    ]
+    return "\n".join(lines)
 
 
 def _serve(out: Output, target: Path, folder: Path, *, browser: bool) -> int:
@@ -122,8 +152,11 @@ def _serve(out: Output, target: Path, folder: Path, *, browser: bool) -> int:
         stdout=sys.stderr.fileno() if out.as_json else None,
     )
     with _passed_on(server):
-        if out.as_json:
-            out.data({"command": "lab", "path": str(target), "url": _address(server)})
+        # Said here, since JupyterLab's own log hides a token that comes from its settings.
+        address = _address(server, target.relative_to(root) if target.is_file() else None)
+        if address is not None:
+            out.say(f"open {address}")
+        out.data({"command": "lab", "path": str(target), "url": address})
         while True:
             with contextlib.suppress(KeyboardInterrupt):  # JupyterLab got it too, and asks
                 return server.wait()
@@ -149,8 +182,11 @@ def _config(folder: Path) -> str:
     return os.pathsep.join([str(folder), *([before] if before else [])])
 
 
-def _address(server: subprocess.Popen[bytes]) -> str | None:
-    """The server's address with its token, once it is up; None when it ended before."""
+def _address(server: subprocess.Popen[bytes], file: Path | None) -> str | None:
+    """The address of a file in JupyterLab, or of JupyterLab, with its token, once it is up.
+
+    None when it ended before, or is not up in good time.
+    """
     from jupyter_core.paths import jupyter_runtime_dir
 
     note = Path(jupyter_runtime_dir()) / f"jpserver-{server.pid}.json"
@@ -160,7 +196,8 @@ def _address(server: subprocess.Popen[bytes]) -> str | None:
         if note.exists():
             with contextlib.suppress(ValueError):  # half written
                 found = json.loads(note.read_text("utf-8"))
-                return f"{found['url']}lab?token={found['token']}"
+                tree = "" if file is None else f"/tree/{quote(file.as_posix())}"
+                return f"{found['url']}lab{tree}?token={found['token']}"
         time.sleep(_STEP_S)
     return None
 
