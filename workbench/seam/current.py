@@ -37,7 +37,7 @@ _open_lock = ProcessLock()
 _late: WeakKeyDictionary[threading.Thread, Seam] = WeakKeyDictionary()
 """Threads that were begun in a session and outlived it."""
 
-_POOLS = "concurrent.futures.thread"
+_NOT_AGENTS = ("concurrent.futures.thread", "workbench.")
 _HERE = str(Path(__file__).resolve().parent.parent)
 
 
@@ -59,7 +59,7 @@ def closed(seam: Seam, threads_before: set[threading.Thread]) -> list[threading.
         thread
         for thread in set(threading.enumerate()) - threads_before
         if type(thread) in (threading.Thread, threading.Timer)
-        and getattr(getattr(thread, "_target", None), "__module__", "") != _POOLS
+        and not _module(thread).startswith(_NOT_AGENTS)
     ]
     _late.update(dict.fromkeys(left, seam))
     return left
@@ -93,6 +93,11 @@ def current_seam() -> Seam | None:
         "open and its thread has no context. Start the thread's work with "
         "contextvars.copy_context().run(…), or use asyncio.to_thread, which does that"
     )
+
+
+def _module(thread: threading.Thread) -> str:
+    """The module of the function that a thread runs; empty when it does not tell."""
+    return str(getattr(getattr(thread, "_target", None), "__module__", ""))
 
 
 def current_step() -> str:

@@ -8,6 +8,7 @@ import contextvars
 import inspect
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,9 @@ class Run:
             self.seam.end_streams()
             self.seam.over = True
             self.seam.release()
-            if left:
-                names = ", ".join(sorted(thread.name for thread in left))
+            waited_for = [thread for thread in left if not thread.daemon]
+            if waited_for:
+                names = ", ".join(sorted(thread.name for thread in waited_for))
                 self.seam.session.notices.append(
                     f"the agent ended before its threads did ({names}); what they do is not part "
                     "of this run"
@@ -119,7 +121,7 @@ class Run:
             "status": result.status,
             "at": utc_now(),
             "duration_s": round(time.monotonic() - self._began, 6),
-            "counts": self.seam.session.counts(),
+            "counts": dict(sorted(Counter(call.kind for call in result.calls).items())),
         }
         problem = result.drift if result.status == "drifted" else result.error
         if problem is not None:

@@ -144,11 +144,6 @@ class Session:
         """End the run: every further call and chunk raises this."""
         self.stopped = self.stopped or error
 
-    def counts(self) -> dict[str, int]:
-        """How many calls of each kind ended."""
-        kinds = [report.kind for report in self.reports]
-        return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
-
     def hash(self, call: Call) -> str:
         """The hash of a call's request, less what the trace ignores."""
         ignore = self.setting.ignore.get(call.api or "tool", ())

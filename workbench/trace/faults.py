@@ -79,7 +79,11 @@ class BaseFault(BaseModel):
 
 
 class HttpError(BaseFault):
-    """The provider answers with an HTTP error, raised as the SDK's own exception for it."""
+    """The provider answers with an HTTP error, raised as the SDK's own exception for it.
+
+    It is the call's final failure: the agent's own code gets it at once, as if the SDK had used up
+    its retries. A retry by the agent itself is another attempt of the call.
+    """
 
     type: Literal["http_error"] = "http_error"
     status_code: int = Field(ge=400, le=599)
