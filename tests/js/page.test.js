@@ -38,16 +38,115 @@ describe('the page', () => {
     expect(root.textContent).not.toMatch(/[\u0000\u001b\u202e]|[\ud800-\udbff](?![\udc00-\udfff])/);
   });
 
-  /** Stepping asks for the neighbours beforehand, so that the next step waits for nothing. */
-  it('has the neighbours before they are asked for', async () => {
+  /** Stepping has the next turns beforehand, few requests for many turns: no step waits for one. */
+  it('has the next turns before they are asked for', async () => {
+    const { model, press, one } = await openPage({ selected: 10, traces: [infoOf({ n_turns: 40 })] });
+    expect(requestsOf(model, 'turn').map((each) => each.n)).toEqual([10]);
+    expect(requestsOf(model, 'turns').map((each) => each.numbers)).toEqual([[11, 12, 13, 14, 15, 9]]);
+    for (let n = 11; n < 20; n += 1) {
+      press('j');
+      await Promise.resolve();
+      await Promise.resolve();
+      expect(one('.wb-panel').textContent).toContain(`new since turn ${n - 1}`);
+      await settled();
+    }
+    expect(requestsOf(model, 'turn')).toHaveLength(1);
+    expect(requestsOf(model, 'turns').slice(1).map((each) => each.numbers)).toEqual([[16, 17, 18], [19, 20, 21], [22, 23, 24]]);
+  });
+
+  /** Going up, the turns above come beforehand. */
+  it('looks ahead in the direction of travel', async () => {
+    const { model, press } = await openPage({ selected: 20, traces: [infoOf({ n_turns: 40 })] });
+    press('k');
+    await settled();
+    expect(requestsOf(model, 'turns').at(-1)?.numbers).toEqual([18, 17, 16, 15, 14]);
+  });
+
+  /** Turns that one answer had no room for are asked for one by one. */
+  it('gets what was left out of an answer', async () => {
+    const { model, press, one } = await openPage({ selected: 10, traces: [infoOf({ n_turns: 40 })] }, { turns: (r) => [turnOf(r.numbers[0], 40)] });
+    expect(requestsOf(model, 'turn').map((each) => each.n)).toEqual([10, 12, 13, 14, 15, 9]);
+    press('j');
+    press('j');
+    await settled();
+    expect(one('.wb-panel').textContent).toContain('new since turn 11');
+  });
+
+  /** A held key moves the list and the turn; the kernel, the plan and the forms follow at its end. */
+  it('does the rest when the steps pause', async () => {
+    const { model, press, one } = await openPage({ selected: 1, traces: [infoOf({ n_turns: 40 })] });
+    await settled(150);
+    let told = 0;
+    model.save_changes = () => { told += 1; };
+    const before = model.sent.length;
+    for (let n = 0; n < 8; n += 1) {
+      press('j');
+      await settled(15);
+      expect(one('.wb-panel').textContent).toContain(`new since turn ${n + 1}`);
+    }
+    expect(model.sent.slice(before).filter((each) => each.do !== 'turns')).toEqual([]);
+    expect(told).toBe(0);
+    await settled(220);
+    expect(told).toBe(1);
+    expect(requestsOf(model, 'plan').at(-1)).toMatchObject({ n: 9 });
+    expect(model.sent.slice(before).filter((each) => each.do === 'plan')).toHaveLength(1);
+    expect(one('.wb-change-box h2').textContent).toBe('Change turn 9');
+  });
+
+  /** Right after a step the forms belong to the turn looked at before anything is typed or run. */
+  it('never changes or runs the turn before', async () => {
     const { model, press, one } = await openPage();
-    expect(requestsOf(model, 'turn').map((each) => each.n).sort()).toEqual([3, 4, 5, 6]);
     press('j');
     await Promise.resolve();
-    await Promise.resolve();
-    expect(one('.wb-panel').textContent).toContain('10 messages · 2 new since turn 4');
+    one('.wb-change-box textarea').dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
+    expect(one('.wb-change-box h2').textContent).toBe('Change turn 5');
+    press('j');
+    press('Enter', { ctrlKey: true });
     await settled();
-    expect(requestsOf(model, 'turn').map((each) => each.n).sort()).toEqual([3, 4, 5, 6, 7]);
+    expect(requestsOf(model, 'run').map((each) => each.n)).toEqual([6]);
+    expect(one('.wb-change-box h2').textContent).toBe('Change turn 6');
+  });
+
+  /** Python knows where one is before it is asked to do something, and when one leaves the page. */
+  it('tells the kernel where one is in time', async () => {
+    const { model, press, one, buttonOf } = await openPage({ can: { undo: true, redo: false, run: true, agent: true } });
+    /** @type {unknown[]} */
+    const order = [];
+    model.save_changes = () => { order.push(model.get('selected')); };
+    const { send } = model;
+    model.send = (message) => { if (message.do === 'undo') order.push('undo'); send(message); };
+    press('j');
+    buttonOf('Undo').click();
+    expect(order).toEqual([5, 'undo']);
+    press('j');
+    one('.wb-list-scroll').dispatchEvent(new FocusEvent('focusout', { bubbles: true }));
+    expect(order).toEqual([5, 'undo', 6]);
+  });
+
+  /** The kernel repeats what it was told; while newer steps wait to be told, that takes none back. */
+  it('is not taken back by an echo', async () => {
+    const { model, press, one } = await openPage({ selected: 1, traces: [infoOf({ n_turns: 40 })] });
+    press('j');
+    press('j');
+    press('j');
+    model.receive({ selected: 2 });
+    expect(model.get('selected')).toBe(4);
+    await settled(80);
+    expect(one('[aria-selected="true"][role="option"]').textContent).toMatch(/^4/);
+    model.receive({ selected: 9 });
+    await settled();
+    expect(one('[aria-selected="true"][role="option"]').textContent).toMatch(/^9/);
+  });
+
+  /** The first rows come with the page: they stand there without a question to the kernel. */
+  it('shows the rows that came with it', async () => {
+    const first = Array.from({ length: 24 }, (_, index) => ({ n: index + 1, label: `early ${index + 1}`, summary: '', step: null, duration_s: 1, tone: '', marks: [], source: 'recorded', open: false }));
+    const { model, press, root } = await openPage({ selected: 1, first, traces: [infoOf({ n_turns: 400 })] });
+    expect(root.querySelector('.wb-row-name')?.textContent).toBe('early 1');
+    expect(requestsOf(model, 'rows')).toEqual([]);
+    press('End');
+    await settled(60);
+    expect(requestsOf(model, 'rows').map((each) => each.start)).toEqual([301]);
   });
 
   /** An answer for a turn that was left meanwhile does not replace the one looked at. */

@@ -33,6 +33,9 @@ SMALL = 300
 STUDY_S = 1.0
 """Seconds after which that begins."""
 
+FIRST_ROWS = 24
+"""Rows that go to the page with it, so that the first paint waits for no answer."""
+
 log = logging.getLogger("workbench.ui")
 
 
@@ -56,6 +59,7 @@ class Desk:
         self.page.selected = 1 if len(trace.turns) else 0
         self.page.observe(self._looked_elsewhere, ["selected", "shown"])
         self._begin_study(self.sheets[0])
+        self._publish_rows()
         self.publish()
 
     @property
@@ -180,7 +184,13 @@ class Desk:
             log.exception("the trace could not be searched for what is wrong with it")
             self.alert(f"Looking for what is wrong with this trace failed: {failure_text(error)}")
             return
+        # The rows that changed are there before the page hears that they did.
+        self._publish_rows()
         self.publish()
+
+    def _publish_rows(self) -> None:
+        with self.lock:
+            self.page.first = self.sheets[0].rows(1, FIRST_ROWS + 1)
 
     def _send_run(self, *, again: bool) -> None:
         with self.lock:

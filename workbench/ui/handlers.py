@@ -26,6 +26,12 @@ INLINE = 4_096
 MOST_ROWS = 500
 """Rows that one request can get."""
 
+MOST_TURNS = 8
+"""Turns that one request can get."""
+
+MANY_TURNS = 512 * 1024
+"""Bytes of JSON after which a request for several turns gets no further one."""
+
 SLOW = frozenset({"plan", "search", "compare", "summary"})
 """Requests that take long for a long trace: a step must not wait for them."""
 
@@ -67,6 +73,7 @@ class Requests:
             "rows": self._rows,
             "timeline": self._timeline,
             "turn": lambda r: self._sheet(r).turn(_int(r, "n"), everything=bool(r.get("all"))),
+            "turns": self._turns,
             "text": self._text,
             "raw": lambda r: self._sheet(r).raw(_int(r, "n")),
             "next": self._next,
@@ -156,10 +163,20 @@ class Requests:
         return self._sheets[number]
 
     def _rows(self, request: Request) -> list[dict[str, Any]]:
-        sheet = self._sheet(request)
         start = max(1, _int(request, "start"))
-        stop = min(_int(request, "stop"), start + MOST_ROWS, len(sheet.trace.turns) + 1)
-        return [rows.row(sheet.trace.turns[n - 1], sheet.again) for n in range(start, stop)]
+        return self._sheet(request).rows(start, min(_int(request, "stop"), start + MOST_ROWS))
+
+    def _turns(self, request: Request) -> bytes:
+        """As many of the turns as make one answer that does not keep the page waiting."""
+        sheet, numbers = self._sheet(request), request.get("numbers")
+        if not isinstance(numbers, list) or len(numbers) > MOST_TURNS:
+            raise UsageError(f"turns: 'numbers' must be a list of at most {MOST_TURNS}")
+        parts: list[bytes] = []
+        for number in numbers:
+            parts.append(to_bytes(sheet.turn(_int({"do": "turns", "n": number}, "n"))))
+            if sum(map(len, parts)) > MANY_TURNS:
+                break
+        return b"[" + b",".join(parts) + b"]"
 
     def _timeline(self, request: Request) -> bytes:
         sheet = self._sheet(request)

@@ -60,6 +60,7 @@ def _page_class() -> Any:
         selected = traitlets.Int(0).tag(sync=True)
         shown = traitlets.Int(0).tag(sync=True)
         traces: Any = traitlets.List().tag(sync=True)
+        first: Any = traitlets.List().tag(sync=True)
         edits: Any = traitlets.List().tag(sync=True)
         can = traitlets.Dict().tag(sync=True)
         run = traitlets.Dict(dict(IDLE)).tag(sync=True)

@@ -11,6 +11,7 @@ from workbench.trace.findings import Finding, again, headline
 from workbench.trace.prices import Total, billed, money, total
 from workbench.trace.trace import Entry, Trace, Turn
 from workbench.ui.clips import Clipper, label, pretty
+from workbench.ui.rows import row
 from workbench.ui.turn_view import turn_view
 
 if TYPE_CHECKING:
@@ -92,6 +93,12 @@ class Sheet:
             "parent": self.parent,
             "spent": cost_text(self.result.spent) if self.result else "$0",
         }
+
+    def rows(self, start: int, stop: int) -> list[dict[str, Any]]:
+        """The protocol's rows of the turns from ``start`` to before ``stop``, from 1."""
+        turns = self.trace.turns
+        stop = min(stop, len(turns) + 1)
+        return [row(turns[number - 1], self.again) for number in range(max(1, start), stop)]
 
     def turn(self, number: int, *, everything: bool = False) -> dict[str, Any]:
         """The protocol's turn.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from math import isnan
 from typing import Any
 
@@ -142,6 +143,7 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     return values[low] + (values[high] - values[low]) * (place - low)
 
 
+@cache
 def fault_forms() -> dict[str, Any]:
     """For each type of fault the JSON Schema of its own model."""
     return {name: model.model_json_schema() for name, model in FAULT_TYPES.items()}

@@ -64,17 +64,23 @@ export function fakeModel(traits = {}, handlers = {}) {
 
 /** @param {FakeModel} model @param {Record<string, Handler>} handlers @param {Bag} message */
 function reply(model, handlers, message) {
-  const handler = handlers[message.do] ?? USUAL[message.do];
+  const handler = handlers[message.do] ?? (message.do === 'turns' ? turnsBy(handlers) : USUAL[message.do]);
   if (!handler) return;
   try {
     const data = handler({ ...message, model });
     if (data === undefined) return;
     if (data instanceof Float32Array) model.answer({ id: message.id, ok: true, data: null }, [new DataView(data.buffer)]);
-    else if (message.do === 'turn') model.answer({ id: message.id, ok: true, data: null }, [utf8(data)]);
+    else if (message.do.startsWith('turn')) model.answer({ id: message.id, ok: true, data: null }, [utf8(data)]);
     else model.answer({ id: message.id, ok: true, data });
   } catch (error) {
     model.answer({ id: message.id, ok: false, error: String(/** @type {Error} */ (error).message) });
   }
+}
+
+/** Several turns, each as one would be answered. @param {Record<string, Handler>} handlers @returns {Handler} */
+function turnsBy(handlers) {
+  const one = /** @type {Handler} */ (handlers.turn ?? USUAL.turn);
+  return ({ numbers, ...rest }) => numbers.map((/** @type {number} */ n) => one({ ...rest, do: 'turn', n })).filter(Boolean);
 }
 
 /** @param {unknown} data */

@@ -19,6 +19,11 @@ export class Cache {
     return value;
   }
 
+  /** Whether it is there; this is no use of it. @param {string} key */
+  has(key) {
+    return this.kept.has(key);
+  }
+
   /** @param {string} key @param {V} value */
   set(key, value) {
     this.kept.delete(key);

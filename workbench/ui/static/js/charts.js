@@ -17,6 +17,7 @@ export function latencyChart(ctx, summary, signal) {
   const canvas = h('canvas', { class: 'wb-bars', role: 'img', 'aria-label': latencyLabel(summary) });
   const mark = h('i', { class: 'wb-bar-mark' });
   const top = Math.max(...bins(all, all.length).map((bin) => bin.value), 0.001);
+  const places = new Map(all.map((each, index) => [each.turn, index]));
   let width = 0;
 
   function draw() {
@@ -32,9 +33,12 @@ export function latencyChart(ctx, summary, signal) {
   }
 
   function place() {
-    const at = all.findIndex((each) => each.turn === ctx.selected());
-    mark.hidden = at < 0 || width === 0;
-    mark.style.left = `${((at + 0.5) / all.length) * width}px`;
+    const at = places.get(ctx.selected());
+    const hidden = at === undefined || width === 0;
+    if (mark.hidden !== hidden) mark.hidden = hidden;
+    if (at === undefined) return;
+    const moved = `translateX(${(((at + 0.5) / all.length) * width).toFixed(1)}px)`;
+    if (mark.style.transform !== moved) mark.style.transform = moved;
   }
   /** @param {MouseEvent} event */
   const under = (event) => all[Math.min(all.length - 1, Math.floor((event.offsetX / (width || 1)) * all.length))];
@@ -43,7 +47,7 @@ export function latencyChart(ctx, summary, signal) {
     const each = under(event);
     canvas.title = each ? `turn ${each.turn} · ${duration(each.duration_s)}` : '';
   });
-  ctx.watch(['selected'], () => { if (!signal.aborted) place(); });
+  ctx.watchCalmly(['selected'], () => { if (!signal.aborted) place(); });
   const watcher = new ResizeObserver(draw);
   watcher.observe(canvas);
   signal.addEventListener('abort', () => watcher.disconnect());

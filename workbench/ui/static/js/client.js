@@ -6,8 +6,8 @@
 export const PATIENCE_MS = 8000;
 
 /** Requests that only read, so that asking a second time changes nothing. */
-const READS = new Set([
-  'rows', 'timeline', 'turn', 'text', 'raw', 'search', 'next', 'preview', 'plan', 'compare', 'summary',
+export const READS = new Set([
+  'rows', 'timeline', 'turn', 'turns', 'text', 'raw', 'search', 'next', 'preview', 'plan', 'compare', 'summary',
 ]);
 
 /** The kernel refused a request; the message is for people. */

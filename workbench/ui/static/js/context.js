@@ -1,11 +1,13 @@
 /** What all parts of one view share: the model, requests, the local state, and how to move. */
 
-import { makeClient, isClosed } from './client.js';
+import { READS, isClosed, makeClient } from './client.js';
+import { makePace } from './pace.js';
 import { makeSource, infos } from './source.js';
 import { viewId } from './dom.js';
 
 /**
  * @import { Client } from './client.js'
+ * @import { Pace } from './pace.js'
  * @import { Source } from './source.js'
  * @import { Model, TraceInfo } from './types.js'
  *
@@ -19,19 +21,21 @@ import { viewId } from './dom.js';
  *   stands where it belongs.
  *
  * @typedef {{
- *   model: Model, client: Client, source: Source, signal: AbortSignal, root: HTMLElement,
+ *   model: Model, client: Client, source: Source, pace: Pace, signal: AbortSignal, root: HTMLElement,
  *   id: (name: string) => string,
  *   infos: () => TraceInfo[], info: () => TraceInfo | undefined,
  *   shown: () => number, selected: () => number,
  *   watch: (names: string[], callback: () => void) => void,
+ *   watchCalmly: (names: string[], callback: () => void) => void,
  *   local: Local, change: (changes: Partial<Local>) => void,
  *   go: (n: number) => void, show: (trace: number, n?: number) => void,
  *   step: (by: number) => void, next: (what: string, direction: number) => Promise<void>,
  *   fail: (error: unknown) => void,
  *   onKey: Map<string, () => void>, apply: () => Promise<boolean>,
  * }} Ctx
- *   `watch` takes trait names, and `local.…` for the local state. `onKey` holds what a part of the
- *   page offers to a key, `apply` sends the change that stands in the form.
+ *   `watch` takes trait names, and `local.…` for the local state; with `watchCalmly` a step waits
+ *   until the steps pause. `onKey` holds what a part of the page offers to a key, `apply` sends the
+ *   change that stands in the form.
  */
 
 /** @returns {Local} */
@@ -45,13 +49,14 @@ function freshLocal() {
 /** @param {Model} model @param {HTMLElement} root @param {AbortSignal} signal @returns {Ctx} */
 export function makeContext(model, root, signal) {
   const prefix = viewId();
-  const client = makeClient(model, prefix, signal);
+  const pace = makePace(() => model.save_changes(), signal);
+  const client = politely(makeClient(model, prefix, signal), pace);
   const source = makeSource(model, client);
   const local = freshLocal();
-  const { watch, touch } = makeWatch(model, signal);
+  const { watch, watchCalmly, touch } = makeWatch(model, pace, signal);
   /** @type {Ctx} */
   const ctx = {
-    model, client, source, signal, root, local, watch,
+    model, client, source, pace, signal, root, local, watch, watchCalmly,
     id: (name) => `${prefix}-${name}`,
     infos: () => infos(model),
     info: () => infos(model)[ctx.shown()],
@@ -72,24 +77,42 @@ export function makeContext(model, root, signal) {
     onKey: new Map(),
     apply: async () => true,
   };
+  standByStep(ctx);
   client.onSilence((silent) => { if (local.silent !== silent) ctx.change({ silent }); });
   watch(['traces'], () => { if (source.changed().length) ctx.change({ versions: local.versions + 1 }); });
   return ctx;
 }
 
+/** Before something is changed, the kernel knows where one is. @param {Client} client @param {Pace} pace @returns {Client} */
+function politely(client, pace) {
+  return {
+    ...client,
+    ask(message, how) {
+      if (!READS.has(message.do)) pace.tell();
+      return client.ask(message, how);
+    },
+  };
+}
+
 /**
  * Callbacks run once, soon, however many of their names changed.
- * @param {Model} model @param {AbortSignal} signal
+ * @param {Model} model @param {Pace} pace @param {AbortSignal} signal
  */
-function makeWatch(model, signal) {
+function makeWatch(model, pace, signal) {
   /** @type {Map<string, Set<() => void>>} */
   const listeners = new Map();
+  /** @type {Set<() => void>} */
+  const calm = new Set();
   /** @type {Set<() => void>} */
   const due = new Set();
 
   /** @param {string} name */
   function touch(name) {
-    for (const callback of listeners.get(name) ?? []) {
+    const all = [...listeners.get(name) ?? []];
+    const step = name === 'selected';
+    if (step) pace.stepped(all.filter((callback) => calm.has(callback)));
+    for (const callback of all) {
+      if (step && calm.has(callback)) continue;
       if (due.size === 0) queueMicrotask(flush);
       due.add(callback);
     }
@@ -98,7 +121,17 @@ function makeWatch(model, signal) {
   function flush() {
     const now = [...due];
     due.clear();
-    if (!signal.aborted) for (const callback of now) callback();
+    if (signal.aborted) return;
+    for (const callback of now) {
+      pace.done(callback);
+      callback();
+    }
+  }
+
+  /** @param {string[]} names @param {() => void} callback */
+  function watchCalmly(names, callback) {
+    calm.add(callback);
+    watch(names, callback);
   }
 
   /** @param {string[]} names @param {() => void} callback */
@@ -119,7 +152,7 @@ function makeWatch(model, signal) {
     model.on(`change:${name}`, changed);
     signal.addEventListener('abort', () => model.off(`change:${name}`, changed));
   }
-  return { watch, touch };
+  return { watch, watchCalmly, touch };
 }
 
 /** @param {Ctx} ctx @param {number} trace @param {number} [n] */
@@ -130,12 +163,28 @@ function showTurn(ctx, trace, n) {
   const { model } = ctx;
   const same = ctx.shown() === trace && ctx.selected() === turn;
   if (same) return;
-  if (ctx.shown() !== trace) {
+  const step = ctx.shown() === trace;
+  if (!step) {
     model.set('shown', trace);
     ctx.change({ hits: null, query: '', filter: '' });
   }
+  ctx.pace.tellSoon(turn);
   model.set('selected', turn);
-  model.save_changes();
+  if (!step) ctx.pace.tell();
+}
+
+/**
+ * The kernel repeats what it was told. While it has not heard of the newest step yet, what it
+ * repeats is an older one, and must not take the step back.
+ * @param {Ctx} ctx
+ */
+function standByStep({ model, pace, signal }) {
+  const changed = () => {
+    const mine = pace.untold();
+    if (mine !== null && model.get('selected') !== mine) model.set('selected', mine);
+  };
+  model.on('change:selected', changed);
+  signal.addEventListener('abort', () => model.off('change:selected', changed));
 }
 
 /** One step along what the list shows: all turns, or those that were found. @param {Ctx} ctx @param {number} by */

@@ -58,12 +58,20 @@ function makeSteps(ctx) {
     onfocus: () => place.select(),
   });
   const total = h('span', { class: 'wb-of' });
+  let wide = 0;
+
+  /** @param {number} last */
+  function widen(last) {
+    if (String(last).length === wide) return;
+    wide = String(last).length;
+    place.style.width = `${Math.max(1, wide) + 1.2}ch`;
+  }
 
   function paint() {
     const n = ctx.selected();
     const last = ctx.info()?.n_turns ?? 0;
     place.value = String(n);
-    place.style.width = `${Math.max(1, String(last).length) + 1.2}ch`;
+    widen(last);
     say(total, `/ ${last}`);
     // A disabled button swallows the keys while it has the focus: the list takes them.
     const held = [back, on].find((each) => each === each.ownerDocument.activeElement);

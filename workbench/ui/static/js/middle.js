@@ -21,6 +21,9 @@ export function makeMiddle(ctx) {
   const panel = h('div', { id: ctx.id('panel'), class: 'wb-panel', role: 'tabpanel', tabindex: '0' });
   let shown = '';
   let wanted = '';
+  // The browser says when this changes; to ask it would make it lay out what was just put there.
+  let scrolled = false;
+  panel.addEventListener('scroll', () => { scrolled = panel.scrollTop > 0; }, { passive: true });
 
   function paint() {
     const content = contentOf(ctx);
@@ -36,12 +39,16 @@ export function makeMiddle(ctx) {
 
   /** @param {Node[]} nodes @param {boolean} [whole] */
   function put(nodes, whole = true) {
+    if (scrolled) panel.scrollTop = 0;
+    scrolled = false;
     fill(panel, ...nodes);
-    panel.scrollTop = 0;
     panel.removeAttribute('aria-busy');
     shown = whole ? wanted : '';
-    panel.setAttribute('aria-labelledby', ctx.id(`tab-${ctx.local.tab}`));
-    if (ctx.selected()) ctx.source.prefetch(ctx.shown(), ctx.selected());
+    const tab = ctx.id(`tab-${ctx.local.tab}`);
+    if (panel.getAttribute('aria-labelledby') !== tab) panel.setAttribute('aria-labelledby', tab);
+    const [trace, n] = [ctx.shown(), ctx.selected()];
+    // Once this one is on its way to the screen.
+    if (n) setTimeout(() => { if (!ctx.signal.aborted) ctx.source.prefetch(trace, n); });
   }
 
   ctx.watch(['selected', 'shown', 'traces', 'local.tab', 'local.versions'], paint);

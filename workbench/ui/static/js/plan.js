@@ -19,7 +19,8 @@ export function makePlan(ctx) {
   const before = choice(ctx, 'before', 'tools before the cut', BEFORE, guards.tools_before ?? 'replay');
   const ripple = h('input', { type: 'checkbox', id: ctx.id('ripple') });
   const go = button('Run from here', () => void run(), { class: 'wb-btn wb-primary', title: 'run from here (Ctrl or ⌘ + Enter)' });
-  const why = h('p', { class: 'wb-hint' });
+  const why = h('p', { class: 'wb-hint' },
+    'To run from here, give the agent: ', h('code', null, 'Workbench(trace, agent=my_agent)'), '. Changes can be made and saved without it.');
   let timer = 0;
   let asked = 0;
 
@@ -32,6 +33,7 @@ export function makePlan(ctx) {
   }
 
   async function load() {
+    clearTimeout(timer);
     const n = ctx.selected();
     const mine = (asked += 1);
     if (n === 0 || ctx.signal.aborted) return;
@@ -51,10 +53,10 @@ export function makePlan(ctx) {
     go.disabled = busy || !here || !can.agent || can.run === false;
     why.hidden = can.agent === true;
     box.hidden = !here;
-    fill(why, 'To run from here, give the agent: ', h('code', null, 'Workbench(trace, agent=my_agent)'), '. Changes can be made and saved without it.');
   }
 
   async function run() {
+    ctx.pace.settle();
     if (go.disabled) return;
     go.disabled = true;
     try {
@@ -68,8 +70,9 @@ export function makePlan(ctx) {
 
   for (const input of [after.input, before.input, ripple]) input.addEventListener('change', soon);
   ctx.onKey.set('run', () => void run());
-  ctx.watch(['selected', 'shown', 'edits', 'traces'], soon);
-  ctx.watch(['selected', 'shown', 'can', 'run'], paint);
+  ctx.watchCalmly(['selected'], () => { paint(); void load(); });
+  ctx.watch(['shown', 'edits', 'traces'], soon);
+  ctx.watch(['shown', 'can', 'run'], paint);
   ctx.signal.addEventListener('abort', () => clearTimeout(timer));
   paint();
   soon();

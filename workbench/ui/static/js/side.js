@@ -24,6 +24,8 @@ export function makeSide(ctx) {
   const paint = () => { el.classList.toggle('wb-busy', BUSY.has(ctx.model.get('run')?.state)); };
   ctx.watch(['run'], paint);
   paint();
+  // Whoever comes here means the turn that is looked at, also right after a step.
+  for (const type of ['pointerdown', 'focusin']) el.addEventListener(type, () => ctx.pace.settle(), { capture: true });
   return el;
 }
 
@@ -109,7 +111,7 @@ function makeChange(ctx) {
   }
   ctx.onKey.set('reply', () => open('reply'));
   ctx.onKey.set('fault', () => open('fault'));
-  ctx.watch(['selected', 'shown', 'local.change', 'local.versions', 'traces'], paint);
+  ctx.watchCalmly(['selected', 'shown', 'local.change', 'local.versions', 'traces'], paint);
   queueMicrotask(paint);
   return h('section', { class: 'wb-change-box' }, title,
     h('div', { class: 'wb-picks', role: 'group', 'aria-label': 'what to change' }, picks), place, notes, h('div', { class: 'wb-inline' }, apply));

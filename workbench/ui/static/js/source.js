@@ -10,6 +10,10 @@ import { Cache } from './cache.js';
 export const PAGE = 100;
 const TURNS = 64;
 const PAGES = 80;
+/** This many turns in the direction of travel are here or on their way, … */
+const AHEAD = 3;
+/** … and when there are fewer, so many are asked for at once: each request costs the page time. */
+const AT_ONCE = 5;
 
 /**
  * @typedef {{
@@ -34,6 +38,8 @@ export function makeSource(model, client) {
   const pages = new Cache(PAGES);
   /** @type {string[]} */
   let versions = infos(model).map(version);
+  let last = 0;
+  let towards = 1;
 
   /** @param {number} trace */
   const length = (trace) => infos(model)[trace]?.n_turns ?? 0;
@@ -66,6 +72,33 @@ export function makeSource(model, client) {
     });
   }
 
+  /** Several turns with one request. The kernel may leave some of a lot out: those are asked for singly.
+   * @param {number} trace @param {number[]} numbers */
+  function ask(trace, numbers) {
+    if (!numbers.length) return;
+    const answer = client.ask({ do: 'turns', trace, numbers });
+    for (const n of numbers) {
+      const key = `${trace}/turn/${n}/`;
+      once(key, async () => (await answer).find((/** @type {Turn} */ each) => each.n === n)
+        ?? client.ask({ do: 'turn', trace, n }), (value) => {
+        turns.set(key, value);
+        asked.drop(key);
+      }).catch(() => {});
+    }
+  }
+
+  /** @type {Source['prefetch']} */
+  function prefetch(trace, n) {
+    if (n !== last) towards = n === last - 1 ? -1 : 1;
+    last = n;
+    /** @param {number} near */
+    const lacks = (near) => near >= 1 && near <= length(trace)
+      && !turns.has(`${trace}/turn/${near}/`) && !asked.has(`${trace}/turn/${near}/`);
+    const ahead = Array.from({ length: AT_ONCE }, (_, index) => n + towards * (index + 1));
+    if (!ahead.slice(0, AHEAD).some(lacks)) return;
+    ask(trace, [...ahead, n - towards].filter(lacks));
+  }
+
   /** @type {Source['loadRows']} */
   function loadRows(trace, n) {
     const page = Math.floor((n - 1) / PAGE);
@@ -80,17 +113,16 @@ export function makeSource(model, client) {
     });
   }
 
+  /** The rows that came with the page itself. @param {number} trace @param {number} n @returns {Row | undefined} */
+  const firstRow = (trace, n) => (trace === 0 ? model.get('first')?.[n - 1] : undefined);
+
   return {
     turn,
     loadRows,
     rowAt: (trace, n) =>
-      pages.get(`${trace}/rows/${Math.floor((n - 1) / PAGE)}/`)?.[(n - 1) % PAGE],
+      pages.get(`${trace}/rows/${Math.floor((n - 1) / PAGE)}/`)?.[(n - 1) % PAGE] ?? firstRow(trace, n),
     turnNow: (trace, n) => turns.get(`${trace}/turn/${n}/`),
-    prefetch(trace, n) {
-      for (const near of [n + 1, n - 1, n + 2]) {
-        if (near >= 1 && near <= length(trace)) turn(trace, near).catch(() => {});
-      }
-    },
+    prefetch,
     timeline: (trace) => once(`${trace}/timeline/`, async () =>
       asQuads(await client.ask({ do: 'timeline', trace }, { binary: true }))),
     summary: (trace) => once(`${trace}/summary/`, () => client.ask({ do: 'summary', trace })),

@@ -10,8 +10,9 @@ import { drawTrace, endOf, extent, fromFirstCall, turnAt, turnExtent } from './t
  * @import { Quads, TraceInfo } from './types.js'
  * @typedef {{
  *   el: HTMLElement, label: HTMLButtonElement, canvas: HTMLCanvasElement, mark: HTMLElement,
- *   cut: HTMLElement, trace: number, quads: Quads, from: Quads | null,
+ *   cut: HTMLElement, trace: number, quads: Quads, from: Quads | null, width: number,
  * }} Lane
+ *   `width` is that of the canvas when it was drawn last.
  */
 
 const HEIGHT = 22;
@@ -56,17 +57,25 @@ export function makeTimeline(ctx) {
     span = Math.max(0.001, ...all.map((lane) => endOf(lane.quads)));
     // Read now: a view may be made before it is put into the page, where it has no colours yet.
     const colours = coloursOf(ctx.root);
+    // All widths before the first drawing: each question after it would lay the page out again.
+    for (const lane of all) lane.width = lane.canvas.clientWidth;
     for (const lane of all) drawLane(lane, span, colours);
     say(clock, span > 0.001 ? `0 – ${duration(span)}` : '');
-    paint();
+    mark();
   }
 
   function paint() {
-    for (const lane of all) paintLane(ctx, lane, span);
+    for (const lane of all) describe(ctx, lane);
+    mark();
+  }
+
+  function mark() {
+    for (const lane of all) markLane(ctx, lane, span);
   }
 
   ctx.watch(['traces', 'local.versions'], build);
-  ctx.watch(['selected', 'shown', 'edits'], paint);
+  ctx.watch(['shown', 'edits'], paint);
+  ctx.watch(['selected'], mark);
   onThemeChange(soon, ctx.signal);
   const watcher = new ResizeObserver(soon);
   watcher.observe(lanes);
@@ -82,9 +91,9 @@ function makeLane(ctx, trace, span) {
   const cut = h('div', { class: 'wb-cut', hidden: true });
   const label = h('button', { class: 'wb-lane-name', onclick: () => ctx.show(trace) });
   /** @type {Lane} */
-  const lane = { el: h('div'), label, canvas, mark, cut, trace, quads: new Float32Array(0), from: null };
+  const lane = { el: h('div'), label, canvas, mark, cut, trace, quads: new Float32Array(0), from: null, width: 0 };
   /** @param {MouseEvent} event */
-  const under = (event) => turnAt(lane.quads, event.offsetX, canvas.clientWidth, span());
+  const under = (event) => turnAt(lane.quads, event.offsetX, lane.width, span());
   canvas.addEventListener('click', (event) => {
     ctx.show(trace, under(event) || undefined);
     ctx.onKey.get('list')?.();
@@ -101,8 +110,7 @@ function makeLane(ctx, trace, span) {
 
 /** @param {Lane} lane @param {number} span @param {{ [name: string]: string }} colours */
 function drawLane(lane, span, colours) {
-  const { canvas } = lane;
-  const width = canvas.clientWidth;
+  const { canvas, width } = lane;
   const context = canvas.getContext('2d');
   if (!context || width === 0) return;
   const dense = globalThis.devicePixelRatio || 1;
@@ -112,8 +120,8 @@ function drawLane(lane, span, colours) {
   drawTrace({ context, width, height: HEIGHT, span, colours, fork: lane.trace > 0 }, lane.quads);
 }
 
-/** @param {Ctx} ctx @param {Lane} lane @param {number} span */
-function paintLane(ctx, lane, span) {
+/** @param {Ctx} ctx @param {Lane} lane */
+function describe(ctx, lane) {
   const info = ctx.infos()[lane.trace];
   if (!info) return;
   const shown = ctx.shown() === lane.trace;
@@ -122,9 +130,16 @@ function paintLane(ctx, lane, span) {
   fill(lane.label, h('b', null, lane.trace === 0 ? 'recorded' : info.name), laneNote(ctx, lane, info));
   lane.label.title = `${info.name}: ${info.headline || info.status}`;
   lane.canvas.setAttribute('aria-label', laneLabel(info));
-  const width = lane.canvas.clientWidth;
-  put(lane.mark, shown ? turnExtent(lane.quads, ctx.selected()) : null, width, span, 5);
-  put(lane.cut, cutBlock(ctx, lane, info), width, span, 0);
+}
+
+/** Where one is, and where the run was cut: over the canvas, which stays as it was drawn.
+ * @param {Ctx} ctx @param {Lane} lane @param {number} span */
+function markLane(ctx, lane, span) {
+  const info = ctx.infos()[lane.trace];
+  if (!info) return;
+  const shown = ctx.shown() === lane.trace;
+  put(lane.mark, shown ? turnExtent(lane.quads, ctx.selected()) : null, lane.width, span, 5);
+  put(lane.cut, cutBlock(ctx, lane, info), lane.width, span, 0);
 }
 
 /** The dashed line stands where the run leaves the recording. @param {Ctx} ctx @param {Lane} lane @param {TraceInfo} info */
@@ -137,12 +152,23 @@ function cutBlock(ctx, lane, info) {
 /** @param {HTMLElement} node @param {{ start: number, end: number } | null} block
  * @param {number} width @param {number} span @param {number} least */
 function put(node, block, width, span, least) {
-  node.hidden = !block || width === 0;
+  const hidden = !block || width === 0;
+  if (node.hidden !== hidden) node.hidden = hidden;
   if (!block || width === 0) return;
   const place = extent(/** @type {any} */ (block), width, span);
   const wide = Math.max(least, place.width);
-  node.style.left = `${Math.max(0, Math.min(width - wide, place.left - (wide - place.width) / 2))}px`;
-  if (least) node.style.width = `${wide}px`;
+  const left = Math.max(0, Math.min(width - wide, place.left - (wide - place.width) / 2));
+  // Moved by a transform, it is not laid out anew; a tenth of a pixel is not seen.
+  move(node, `translateX(${left.toFixed(1)}px)`, least ? `${wide.toFixed(1)}px` : '');
+}
+
+/** @param {HTMLElement} node @param {string} transform @param {string} width */
+function move(node, transform, width) {
+  const now = `${transform} ${width}`;
+  if (node.dataset.now === now) return;
+  node.dataset.now = now;
+  node.style.transform = transform;
+  if (node.style.width !== width) node.style.width = width;
 }
 
 /** @param {Ctx} ctx @param {Lane} lane @param {TraceInfo} info */

@@ -72,9 +72,9 @@ function noteText(ctx) {
 function paintRow(ctx, node, n) {
   const row = ctx.source.rowAt(ctx.shown(), n);
   const key = row ? `${ctx.shown()}/${n}/${ctx.local.versions}` : `…${n}`;
-  node.className = `wb-row${row && row.tone === 'bad' ? ' wb-row-bad' : ''}`;
   if (node.dataset.key === key) return;
   node.dataset.key = key;
+  node.className = `wb-row${row && row.tone === 'bad' ? ' wb-row-bad' : ''}`;
   if (!row) {
     fill(node, h('span', { class: 'wb-n' }, n), h('span', { class: 'wb-wait' }));
     node.setAttribute('aria-label', `turn ${n}`);

@@ -20,6 +20,7 @@ import { h } from './dom.js';
 /** Browsers can't lay out elements taller than about this many pixels. */
 const TALLEST = 12_000_000;
 const SPARE = 4;
+const USUAL = 480;
 
 /** @param {ListOptions} options @param {AbortSignal} signal @returns {VirtualList} */
 export function makeVirtualList(options, signal) {
@@ -27,6 +28,8 @@ export function makeVirtualList(options, signal) {
   const el = h('div', {
     id: options.id, class: 'wb-list-scroll', role: 'listbox', tabindex: '0', 'aria-label': options.label,
   }, inner);
+  const set = makeSetter();
+  const view = makeViewport(el);
   /** @type {Map<number, HTMLElement>} */
   let rows = new Map();
   let active = -1;
@@ -34,18 +37,20 @@ export function makeVirtualList(options, signal) {
 
   /** Where a row is, also when the list is taller than a browser allows. */
   const full = () => options.count() * options.height;
-  const scale = () => Math.max(1, (full() - el.clientHeight) / (Math.min(full(), TALLEST) - el.clientHeight || 1));
+  const shownHeight = () => Math.min(full(), TALLEST);
+  const scale = () => (full() <= TALLEST ? 1
+    : Math.max(1, (full() - view.height()) / (TALLEST - view.height() || 1)));
 
   function visibleRange() {
-    const height = el.clientHeight || 480;
-    const top = el.scrollTop * (full() > TALLEST ? scale() : 1);
+    const height = view.height() || USUAL;
+    const top = view.top() * scale();
     const first = Math.max(0, Math.floor(top / options.height) - SPARE);
     const last = Math.min(options.count() - 1, Math.ceil((top + height) / options.height) + SPARE);
-    return { first, last, shift: el.scrollTop - top };
+    return { first, last, shift: view.top() - top };
   }
 
   function setHeight() {
-    inner.style.height = `${Math.min(full(), TALLEST)}px`;
+    set(inner, 'height', `${shownHeight()}px`, (text) => { inner.style.height = text; });
   }
 
   function refresh() {
@@ -67,32 +72,42 @@ export function makeVirtualList(options, signal) {
 
   /** @param {HTMLElement} node @param {number} index @param {number} top */
   function place(node, index, top) {
-    node.id = `${options.id}-${index}`;
-    node.dataset.index = String(index);
-    node.style.transform = `translateY(${top}px)`;
-    node.style.height = `${options.height}px`;
-    node.setAttribute('aria-setsize', String(options.count()));
-    node.setAttribute('aria-posinset', String(index + 1));
-    node.setAttribute('aria-selected', String(index === active));
+    set(node, 'index', String(index), (text) => {
+      node.id = `${options.id}-${text}`;
+      node.dataset.index = text;
+      node.setAttribute('aria-posinset', String(index + 1));
+    });
+    set(node, 'top', `translateY(${top}px)`, (text) => { node.style.transform = text; });
+    set(node, 'height', `${options.height}px`, (text) => { node.style.height = text; });
+    set(node, 'count', String(options.count()), (text) => node.setAttribute('aria-setsize', text));
+    select(node, index === active);
     options.paint(node, index);
   }
 
-  function markActive() {
-    if (rows.has(active)) el.setAttribute('aria-activedescendant', `${options.id}-${active}`);
-    else el.removeAttribute('aria-activedescendant');
+  /** @param {HTMLElement} node @param {boolean} on */
+  function select(node, on) {
+    set(node, 'selected', String(on), (text) => node.setAttribute('aria-selected', text));
   }
 
-  /** @param {number} index */
+  function markActive() {
+    const id = rows.has(active) ? `${options.id}-${active}` : '';
+    set(el, 'active', id, (text) => {
+      if (text) el.setAttribute('aria-activedescendant', text);
+      else el.removeAttribute('aria-activedescendant');
+    });
+  }
+
+  /** Where to scroll to, so that a row is in sight. @param {number} index @returns {number} */
   function reveal(index) {
-    const height = el.clientHeight || 480;
-    const k = full() > TALLEST ? scale() : 1;
+    const height = view.height() || USUAL;
+    const k = scale();
     const top = index * options.height;
-    const now = el.scrollTop * k;
+    const now = view.top() * k;
     const below = top + options.height - (now + height);
     // A step scrolls by a row; a jump puts the row into the middle, where its story is around it.
-    if (now - top > options.height || below > options.height) el.scrollTop = Math.max(0, top - height / 2) / k;
-    else if (top < now) el.scrollTop = top / k;
-    else if (below > 0) el.scrollTop = (now + below) / k;
+    if (now - top > options.height || below > options.height) return Math.max(0, top - height / 2) / k;
+    if (top < now) return top / k;
+    return below > 0 ? (now + below) / k : view.top();
   }
 
   /** @param {number} index */
@@ -100,7 +115,7 @@ export function makeVirtualList(options, signal) {
     if (index === active && rows.has(index)) return;
     active = index;
     setHeight();
-    if (index >= 0) reveal(index);
+    if (index >= 0) view.scroll(reveal(index));
     refresh();
   }
 
@@ -109,13 +124,61 @@ export function makeVirtualList(options, signal) {
     frame = requestAnimationFrame(refresh);
   }
 
-  el.addEventListener('scroll', soon, { passive: true });
+  el.addEventListener('scroll', () => { if (view.moved()) soon(); }, { passive: true });
   el.addEventListener('click', (event) => {
     const row = /** @type {HTMLElement} */ (event.target).closest?.('[role=option]');
     if (row instanceof HTMLElement) options.pick(Number(row.dataset.index));
   });
-  const watcher = new ResizeObserver(soon);
+  const watcher = new ResizeObserver(() => { if (view.resized()) soon(); });
   watcher.observe(el);
   signal.addEventListener('abort', () => { watcher.disconnect(); cancelAnimationFrame(frame); });
   return { el, refresh, activate, focus: () => el.focus({ preventScroll: true }) };
+}
+
+/**
+ * Where an element is scrolled to and how tall it is, without asking it: the question makes a
+ * browser lay everything out at once. It is asked when it says that something moved.
+ * @param {HTMLElement} el
+ */
+function makeViewport(el) {
+  let top = 0;
+  let height = 0;
+  return {
+    top: () => top,
+    /** Zero until it was laid out. */
+    height: () => (height ||= el.clientHeight),
+    /** @param {number} to */
+    scroll(to) {
+      if (to === top) return;
+      el.scrollTop = to;
+      // It stops at its end; only a jump can reach beyond.
+      top = el.scrollTop;
+    },
+    moved() {
+      const before = top;
+      top = el.scrollTop;
+      return top !== before;
+    },
+    /** Taken out of the page and put back, it may also have lost where it was scrolled to. */
+    resized() {
+      const before = [top, height];
+      top = el.scrollTop;
+      height = el.clientHeight;
+      return top !== before[0] || height !== before[1];
+    },
+  };
+}
+
+/** Sets what differs from what was set last. */
+function makeSetter() {
+  /** @type {WeakMap<HTMLElement, { [what: string]: string }>} */
+  const known = new WeakMap();
+  /** @param {HTMLElement} node @param {string} what @param {string} text @param {(text: string) => void} put */
+  return (node, what, text, put) => {
+    let now = known.get(node);
+    if (!now) known.set(node, now = {});
+    if (now[what] === text) return;
+    now[what] = text;
+    put(text);
+  };
 }

@@ -21,14 +21,18 @@ function render({ model, el }) {
   // In the page before its parts are made: they read sizes and colours from it.
   el.append(root);
   const ctx = makeContext(model, root, ends.signal);
+  // The list first: where it scrolls to is set while nothing else has changed, when that is cheap.
+  const list = makeTurnList(ctx);
   root.append(
     makeBanners(ctx), makeHeader(ctx), makeTimeline(ctx),
     h('div', { class: 'wb-scroll' },
-      h('div', { class: 'wb-main' }, makeTurnList(ctx), makeMiddle(ctx)), makeSide(ctx), makeFoot(ctx)),
+      h('div', { class: 'wb-main' }, list, makeMiddle(ctx)), makeSide(ctx), makeFoot(ctx)),
     makeHelp(ctx));
   listenToKeys(ctx);
   // A click on plain ground gives the keys to the page, not to the notebook.
   root.addEventListener('mousedown', (event) => event.stopPropagation(), { signal: ends.signal });
+  // Whoever leaves the page may go to a cell that asks where one is.
+  root.addEventListener('focusout', () => ctx.pace.tell(), { signal: ends.signal });
   return () => {
     ends.abort();
     root.remove();
