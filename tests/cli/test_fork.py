@@ -3,18 +3,22 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from shopcli import Shop, here
 
 import workbench as wb
+from workbench.cli.edit_words import read_edits
+from workbench.trace.edits import ReplyEdit
 
-EDIT = {
+EDIT: dict[str, Any] = {
     "type": "reply",
     "at": "turn:2",
     "tool_calls": [{"name": "send_email", "arguments": {"to": "ada@example.com"}}],
@@ -89,6 +93,30 @@ def test_a_live_write_is_denied_by_default(shop: Shop, recorded: str) -> None:
     assert "nobody could be asked, since this is no terminal" in ran.out
 
 
+@pytest.mark.parametrize("call", [["send_email", {"to": "a@b.c"}], EDIT["tool_calls"][0]])
+def test_one_tool_call_in_short(recorded_once: Path, call: object) -> None:
+    """A single tool call needs no list around it, and no names for its two parts."""
+    edit = {"type": "reply", "at": "turn:2", "tool_call": call}
+    ran = here("fork", str(recorded_once), "--edit", json.dumps(edit), "--plan")
+    assert (ran.code, ran.out) == (0, PLAN + "\n")
+
+
+def test_the_helps_examples_are_edits(tmp_path: Path) -> None:
+    """Every edit that --help shows can be copied as it is, and does what is said of it."""
+    text = here("fork", "--help").out
+    found = re.findall(r"^ *(\{.*?\})$", text, re.MULTILINE | re.DOTALL)
+    file = tmp_path / "edits.json"
+    file.write_text(f"[{','.join(found)}]", "utf-8")
+    edits = read_edits([str(file)])
+    assert [each.type for each in edits] == ["reply", "reply", "tool_result", "fault"]
+    last, called = edits[:2]
+    assert isinstance(last, ReplyEdit)
+    assert isinstance(called, ReplyEdit)
+    assert (last.text, last.tool_calls) == ("Done.", ()), "the recorded tool call would stay"
+    assert called.tool_calls is not None
+    assert called.tool_calls[0].arguments == {"to": "ada@example.com"}
+
+
 def test_the_plan_alone(recorded_once: Path) -> None:
     """--plan says what would happen and runs nothing: it needs no agent."""
     before = sorted(recorded_once.parent.iterdir())
@@ -156,8 +184,29 @@ def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
     [
         ([], "nothing is to be changed: give --edit, --fault, --live-from, --force-live or "),
         (["--edit", "no.json"], "--edit no.json: there is no such file; give a JSON file, or JSON"),
-        (["--edit", "[1]"], "--edit: "),
-        (["--edit", '{"type": "reply"}'], "--edit: reply.at: Field required"),
+        (["--edit", "[1]"], "--edit: an edit is a JSON object {…}, not 1"),
+        (["--edit", "{}"], "--edit: the edit says no type; there are reply, tool_result, fault"),
+        (
+            ["--edit", '{"type": "reply"}'],
+            "--edit: reply: 'at' is missing; the keys are type, at, text, tool_calls, tool_call",
+        ),
+        (
+            ["--edit", '{"type": "reply", "at": "turn:1", "txt": "x"}'],
+            "--edit: reply: there is no key 'txt', did you mean 'text'? the keys are type,",
+        ),
+        (
+            ["--edit", '{"type": "reply", "at": "turn:1", "tool_call": {"nme": "x"}}'],
+            "--edit: reply.tool_calls.0: there is no key 'nme', did you mean 'name'? the keys are ",
+        ),
+        (
+            ["--edit", '{"type": "reply", "at": "turn:1", "tool_call": ["x"]}'],
+            '--edit: a tool call is ["name", {...}] or {"name", "arguments"}',
+        ),
+        (
+            ["--fault", '{"type": "timeout", "aim": {"turn": 2}}'],
+            '--fault {"type": "timeout", "aim": {"turn": 2}}: timeout.aim: ',
+        ),
+        (["--edit", '{"type": "reply", "at": 4, "text": "x"}'], "4 is not a place: "),
         (
             ["--edit", '{"type": "reply", "at": "turn:9", "text": "x"}'],
             "this edit cannot be made: turn(9): the trace shop-01 has turns 1 to 3",

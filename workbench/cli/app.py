@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli import diff, fork, lab, record, replay, show
+from workbench.cli.edit_words import EXAMPLES
 from workbench.cli.options import AgentCommand
 from workbench.cli.output import OK, print_version
 
@@ -47,6 +48,8 @@ _RECORD_CODES = (
     "130 interrupted. The trace is kept whatever happens."
 )
 
+_FORK_END = f"{EXAMPLES}\n\n{_EXIT_CODES}"
+
 app.command("record", cls=AgentCommand, epilog=_RECORD_CODES, short_help="Record a run.")(
     record.record_command
 )
@@ -54,7 +57,10 @@ app.command("replay", cls=AgentCommand, epilog=_EXIT_CODES, short_help="Run it a
     replay.replay_command
 )
 app.command(
-    "fork", cls=AgentCommand, epilog=_EXIT_CODES, short_help="Change its past, and run on live."
+    "fork",
+    cls=AgentCommand,
+    epilog=_FORK_END,
+    short_help="Change its past, and run on live.",
 )(fork.fork_command)
 app.command(
     "show",

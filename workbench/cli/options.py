@@ -117,8 +117,8 @@ EditTexts = Annotated[
     typer.Option(
         "--edit",
         metavar="FILE|JSON",
-        help='A JSON file, or JSON such as {"type": "reply", "at": "turn:4", "text": "..."}; '
-        "repeatable.",
+        help="What was said or returned instead: a JSON file, or JSON as shown at the end of this "
+        "help; repeatable.",
     ),
 ]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Say what would happen, and stop.")]
@@ -190,7 +190,8 @@ def read_changes(
     Raises:
         UsageError: a word is none of those that can be written there.
     """
-    from workbench.cli.parsing import read_edits, read_fault, read_ignore, read_place
+    from workbench.cli.edit_words import read_edits
+    from workbench.cli.parsing import read_fault, read_ignore, read_place
     from workbench.trace.places import parse_place
 
     return {

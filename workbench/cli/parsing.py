@@ -1,16 +1,15 @@
-"""From the words of a command line to places, faults, edits and ignore rules."""
+"""From the words of a command line to places, faults and ignore rules."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.trace.edits import Edit
     from workbench.trace.faults import Fault
     from workbench.trace.places import Place
 
@@ -36,17 +35,18 @@ def read_fault(text: str) -> Fault:
     """
     from pydantic import ValidationError
 
-    from workbench.trace.checking import first_problem
+    from workbench.cli.problems import problem
     from workbench.trace.faults import FAULT, check_fault
 
-    data = _json(text, "--fault") if text.lstrip().startswith("{") else _short_fault(text)
+    data = json_of(text, "--fault") if text.lstrip().startswith("{") else short_fault(text)
     try:
-        return check_fault(FAULT.validate_python(_with_places(data)))
+        return check_fault(FAULT.validate_python(with_places(data)))
     except ValidationError as error:
-        raise UsageError(f"--fault {text}: {first_problem(error)}") from error
+        raise UsageError(f"--fault {text}: {problem(error)}") from error
 
 
-def _short_fault(text: str) -> dict[str, Any]:
+def short_fault(text: str) -> dict[str, Any]:
+    """A fault in its short form as plain data. Raises UsageError."""
     from workbench.trace.faults import FAULT_TYPES
 
     head, at, aim = text.partition("@")
@@ -87,44 +87,17 @@ def _aim(aim: str, whole: str) -> dict[str, Any]:
     return {"tool": name, "nth": int(nth)} if sharp else {"tool": name}
 
 
-def read_edits(texts: Iterable[str]) -> list[Edit]:
-    """Edits, each text a JSON file or JSON itself: one edit, or a list of them.
-
-    A place in an edit may be written as on the command line: ``{"type": "reply", "at": "turn:4",
-    "text": "…"}``.
-
-    Raises:
-        UsageError: one is no edit; the text says where and why.
-    """
-    from pydantic import ValidationError
-
-    from workbench.trace.checking import first_problem
-    from workbench.trace.edits import EDIT
-
-    found: list[Edit] = []
-    for text in texts:
-        inline = text.lstrip()[:1] in ("{", "[")
-        data = _json(text, "--edit") if inline else _json(_read(text), f"--edit {text}")
-        for one in data if isinstance(data, list) else [data]:
-            try:
-                found.append(EDIT.validate_python(_with_places(one)))
-            except ValidationError as error:
-                what = "--edit" if inline else f"--edit {text}"
-                raise UsageError(f"{what}: {first_problem(error)}") from error
-    return found
-
-
-def _with_places(data: Any) -> Any:
+def with_places(data: Any) -> Any:
     """The same with places written as text turned into places."""
     from workbench.trace.places import parse_place
 
     if not isinstance(data, Mapping):
         return data
     out = dict(data)
-    if isinstance(out.get("at"), str):
+    if "at" in out and not isinstance(out["at"], Mapping):
         out["at"] = parse_place(out["at"])
     if isinstance(out.get("fault"), Mapping):
-        out["fault"] = _with_places(out["fault"])
+        out["fault"] = with_places(out["fault"])
     aim = out.get("aim")
     if isinstance(aim, Mapping) and isinstance(aim.get("place"), str):
         out["aim"] = {**aim, "place": parse_place(aim["place"])}
@@ -156,7 +129,8 @@ def read_place(text: str | None) -> Place | None:
     return None if text is None else parse_place(text)
 
 
-def _read(name: str) -> str:
+def read_file(name: str) -> str:
+    """The text of a file with edits. Raises UsageError."""
     path = Path(name)
     try:
         return path.read_text("utf-8")
@@ -168,7 +142,8 @@ def _read(name: str) -> str:
         raise UsageError(f"--edit {name}: the file cannot be read ({error})") from error
 
 
-def _json(text: str, what: str) -> Any:
+def json_of(text: str, what: str) -> Any:
+    """What a JSON text says; ``what`` names it in the error. Raises UsageError."""
     try:
         return json.loads(text)
     except ValueError as error:
