@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.errors import UnavailableError
-from workbench.trace.jcs import TAG
+from workbench.trace.blobs import Blobs, Filler
 from workbench.trace.lines import Lines, may_hold_tags
 from workbench.trace.payloads import has_view, view
 from workbench.trace.values import decode, dumps, loads
@@ -21,7 +21,7 @@ class Bodies:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._index = lines.index
-        self._blob_lines: dict[str, int] | None = None
+        self._blobs = Blobs(lines)
         # By entry, the conversation of its request: the JSON of each item, as stored.
         self._conversations: dict[int, list[bytes]] = {}
 
@@ -29,7 +29,8 @@ class Bodies:
         """A line's heavy field as an encoded value, with its blobs put back.
 
         Raises:
-            UnavailableError: the line, or a blob that it needs, is damaged or missing.
+            UnavailableError: the line, or a blob that it needs, is damaged or missing, or the
+                blobs make it too large (:data:`workbench.trace.blobs.MAX_EXPANDED`).
         """
         value, tags = self._lines.heavy(line)
         return self.put_back(value, line) if tags else value
@@ -40,14 +41,15 @@ class Bodies:
         return decode(self.put_back(value, line)) if tags else value
 
     def put_back(self, value: Any, line: int) -> Any:
-        """An encoded value with blobs in place of the references to them."""
-        if isinstance(value, list):
-            return [self.put_back(item, line) for item in value]
-        if not isinstance(value, dict):
-            return value
-        if value.get(TAG) == "blob":
-            return self._blob(value.get("v"), line)
-        return {key: self.put_back(item, line) for key, item in value.items()}
+        """An encoded value with blobs in place of the references to them.
+
+        Raises:
+            UnavailableError: as :meth:`Filler.fill` does.
+        """
+        return self._filler(line).fill(value)
+
+    def _filler(self, line: int) -> Filler:
+        return Filler(self._blobs, line, self._lines.place(line))
 
     def request(self, entry: int, *, raw: bool) -> Any:
         """What a call asked for, complete and made anew at each call.
@@ -78,7 +80,8 @@ class Bodies:
         own = self._own(entry)
         items = [loads(data) for data in own]
         if any(map(may_hold_tags, own)):
-            items = [decode(self.put_back(item, line)) for item in items]
+            filler = self._filler(line)
+            items = [decode(filler.fill(item)) for item in items]
         return shared_count(self._lines.head(line)), items
 
     def conversation(self, entry: int) -> list[bytes]:
@@ -142,20 +145,6 @@ class Bodies:
     def _path(self, line: int) -> Sequence[str]:
         api = self._lines.head(line).get("api")
         return view(api).conversation_path if isinstance(api, str) and has_view(api) else ()
-
-    def _blob(self, name: Any, line: int) -> Any:
-        if self._blob_lines is None:
-            self._blob_lines = {}
-            for each in self._index.blobs:
-                head = self._lines.read_head(each)
-                self._blob_lines.setdefault(str(head.get("sha256")), each)
-        found = self._blob_lines.get(name) if isinstance(name, str) else None
-        if found is None:
-            raise UnavailableError(
-                f"{self._lines.place(line)} needs the blob {str(name)[:16]}…, and the line of that "
-                "blob is missing or damaged"
-            )
-        return self._lines.heavy(found)[0]
 
 
 def shared_count(head: dict[str, Any]) -> int:

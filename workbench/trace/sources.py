@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import io
 import os
 import weakref
 import zlib
@@ -17,13 +18,14 @@ from typing import Protocol
 from workbench.errors import TraceFormatError, TraceNotFoundError, UnavailableError
 from workbench.trace.notices import Notices
 
-MAX_UNPACKED = 2 * 1024**3
-"""A compressed trace may have that many bytes when unpacked; it is held in memory."""
+MAX_UNPACKED = 256 * 1024**2
+"""A compressed trace may have that many bytes when unpacked, since it is held in memory."""
 
 _SMALL = 256 * 1024
 """A file of at most that size is read at once, and not kept open."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _GZIP = b"\x1f\x8b"
+_BLOCK = 1 << 20
 
 
 class Source(Protocol):
@@ -121,26 +123,25 @@ def open_source(path: Path | str, notices: Notices) -> Source:
 
 
 def _unpacked(source: FileSource, notices: Notices) -> bytes:
-    parts: list[bytes] = []
-    total = 0
+    out = io.BytesIO()  # its value is the buffer itself, not a copy of it
     try:
         with gzip.open(source.path) as file:
-            while block := file.read(1 << 20):
-                parts.append(block)
-                total += len(block)
-                if total > MAX_UNPACKED:
+            while block := file.read(_BLOCK):
+                if out.tell() + len(block) > MAX_UNPACKED:
                     raise TraceFormatError(
-                        f"unpacked it has more than {MAX_UNPACKED:,} bytes, and a compressed "
-                        "trace is held in memory; unpack it with gunzip and load that",
+                        f"unpacked it has more than {MAX_UNPACKED // 1024**2:,} MiB, and a "
+                        "compressed trace is held in memory. Unpack it with gunzip and load that: "
+                        "an uncompressed trace is read piece by piece, however large it is",
                         file=source.path,
                     )
+                out.write(block)
     except (OSError, EOFError, zlib.error) as error:
-        if not parts:
+        if not out.tell():
             raise TraceFormatError(
                 f"the compressed data are damaged ({error})", file=source.path
             ) from error
         notices.add(f"the compressed data are damaged ({error}); what came before is read")
-    return b"".join(parts)
+    return out.getvalue()
 
 
 def _traces_in(folder: Path) -> str:
