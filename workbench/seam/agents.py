@@ -8,6 +8,7 @@ import inspect
 import io
 import runpy
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ from workbench.trace.entries import AgentInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+
+_one_script = threading.Lock()
 
 
 class ScriptExit(Exception):  # noqa: N818 - what a script's exit code is kept as
@@ -138,6 +142,11 @@ class _TeeBytes:
 
 @contextmanager
 def _as_main(script: Script, out: _Tee) -> Iterator[None]:
+    if not _one_script.acquire(blocking=False):
+        raise UsageError(
+            "another script runs in this process: sys.argv and the output are the whole "
+            "process's, so they run one after the other; give functions to run several at once"
+        )
     before = sys.argv, list(sys.path), sys.stdout
     folder = "" if script.module else str(Path(script.target).resolve().parent)
     sys.argv = [script.target, *script.argv]
@@ -147,6 +156,7 @@ def _as_main(script: Script, out: _Tee) -> Iterator[None]:
         yield
     finally:
         sys.argv, sys.path[:], sys.stdout = before[0], before[1], before[2]
+        _one_script.release()
 
 
 def _exit_code(stop: SystemExit) -> int:
@@ -176,6 +186,11 @@ def resolve(agent: Callable[..., Any] | str) -> tuple[Callable[..., Any], AgentI
     if isinstance(agent, Script):
         return agent, agent.info
     name = getattr(agent, "__qualname__", type(agent).__qualname__)
+    if inspect.isgeneratorfunction(agent) or inspect.isasyncgenfunction(agent):
+        raise UsageError(
+            f"{name} is a generator: it would run only when somebody reads it, after the session "
+            f"has ended. Give a function that reads it whole, such as lambda: list({name}(…))"
+        )
     return agent, AgentInfo(kind="function", target=f"{agent.__module__}:{name}")
 
 

@@ -30,6 +30,7 @@ SEAM: ContextVar[Seam | None] = ContextVar("workbench_seam", default=None)
 ENCLOSING: ContextVar[str | None] = ContextVar("workbench_enclosing", default=None)
 LAST_MODEL: ContextVar[str | None] = ContextVar("workbench_last_model", default=None)
 KEY: ContextVar[str | None] = ContextVar("workbench_key", default=None)
+LIVE_WRITE: ContextVar[bool] = ContextVar("workbench_live_write", default=False)
 _STEP: ContextVar[str] = ContextVar("workbench_step", default="")
 
 _open: list[Seam] = []
@@ -75,24 +76,27 @@ def current_seam() -> Seam | None:
             recording: what is left of a replay never goes live.
     """
     seam = SEAM.get()
-    if seam is None and threading.current_thread() in _late:
-        seam = _late[threading.current_thread()]
-    if seam is not None:
-        if seam.over and not seam.session.setting.recording:
-            raise RunCancelled(
-                f"a call from {call_site() or 'a thread'} came after its replay had ended, and was "
-                "not made: wait for threads and tasks before the agent returns"
-            )
-        return None if seam.over else seam
-    if not _open or threading.current_thread() is threading.main_thread():
-        return None
-    if len(_open) == 1:
-        return _open[0]
-    raise UsageError(
-        f"a call from {call_site() or 'a thread'} cannot be told apart: {len(_open)} sessions are "
-        "open and its thread has no context. Start the thread's work with "
-        "contextvars.copy_context().run(…), or use asyncio.to_thread, which does that"
-    )
+    if seam is not None and not seam.over:
+        return seam
+    here = threading.current_thread()
+    # Code from another context: a bare thread, or a task that was begun before the session. It
+    # belongs to the one session that is open, but not the main thread's to a run beside it.
+    theirs = [each for each in _open if here is not threading.main_thread() or each.thread is here]
+    if len(theirs) == 1:
+        return theirs[0]
+    if theirs:
+        raise UsageError(
+            f"a call from {call_site() or 'a thread'} cannot be told apart: {len(theirs)} sessions "
+            "are open and its thread has no context. Start the thread's work with "
+            "contextvars.copy_context().run(…), or use asyncio.to_thread, which does that"
+        )
+    seam = seam or _late.get(here)
+    if seam is not None and not seam.session.setting.recording:
+        raise RunCancelled(
+            f"a call from {call_site() or 'a thread'} came after its replay had ended, and was "
+            "not made: wait for threads and tasks before the agent returns"
+        )
+    return None
 
 
 def _module(thread: threading.Thread) -> str:

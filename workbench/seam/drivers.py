@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, Protocol
@@ -29,6 +30,7 @@ from workbench.seam.current import (
     ENCLOSING,
     KEY,
     LAST_MODEL,
+    LIVE_WRITE,
     call_site,
     current_step,
 )
@@ -75,6 +77,8 @@ class Seam:
         self.session = session
         self.controller = controller or Controller()
         self.lock = ProcessLock()
+        self.thread = threading.current_thread()
+        """The thread that opened it."""
         self.expected = 0
         self.over = False
         self._reported = 0
@@ -269,6 +273,9 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
     return _performed(seam, call, ticket, hooks, result)
 
 
+_RERUN = ("verify", "rerun")
+
+
 async def _settled(value: Any) -> Any:
     return await value if hasattr(value, "__await__") else value
 
@@ -293,6 +300,7 @@ def _enter(call: Call, ticket: Ticket) -> list[tuple[Any, Any]]:
         (ENCLOSING, ENCLOSING.set(ticket.id)),
         (LAST_MODEL, LAST_MODEL.set(None)),
         (KEY, KEY.set(ticket.key)),
+        (LIVE_WRITE, LIVE_WRITE.set(ticket.key is not None and ticket.reason not in _RERUN)),
     ]
 
 

@@ -23,7 +23,7 @@ from workbench.trace.entries import AgentInfo, HashInfo, ParentInfo, TraceLine
 from workbench.trace.journal import Journal
 from workbench.trace.times import utc_now
 from workbench.trace.trace import Trace, load
-from workbench.trace.values import decode, encode
+from workbench.trace.values import decode, dumps, encode, loads
 from workbench.version import VERSION
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def input_of(
     if args or kwargs or not isinstance(recorded, dict):
         return args, kwargs
     try:
-        return tuple(decode(recorded.get("args", []))), dict(decode(recorded.get("kwargs", {})))
+        fresh = loads(dumps(recorded))  # the agent may change its own
+        return tuple(decode(fresh.get("args", []))), dict(decode(fresh.get("kwargs", {})))
     except (TypeError, ValueError, TraceError) as error:
         raise UsageError(
             f"the recorded input of {parent.path or parent.id} cannot be used again ({error}); "

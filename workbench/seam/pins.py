@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import DriftError, UsageError
-from workbench.seam.current import ENCLOSING, current_seam, current_step
+from workbench.seam.current import ENCLOSING, LIVE_WRITE, current_seam, current_step
 from workbench.trace.entries import EventLine, ValueLine
 from workbench.trace.times import utc_now
 from workbench.trace.values import decode, encode
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from workbench.trace.entries import Source
     from workbench.trace.trace import Entry, Trace
 
+Site = tuple[str, str, str, bool]
+"""What is read, where in the code, in which step, and whether inside a tool."""
+
 # Newer Pythons run these inside their function, older ones as functions of their own.
 _INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
@@ -38,18 +41,24 @@ class Pins:
 
     def __init__(self, trace: Trace | None, seed: str) -> None:
         self.seed = seed
-        self._recorded: dict[tuple[str, str], deque[Entry]] = defaultdict(deque)
-        self._nth: dict[tuple[str, str], int] = defaultdict(int)
+        self._recorded: dict[Site, deque[Entry]] = defaultdict(deque)
+        self._nth: dict[Site, int] = defaultdict(int)
         self._last_clock: tuple[datetime, float] | None = None
         for entry in trace.entries if trace is not None else ():
             if entry.kind in ("clock", "value"):
-                self._recorded[str(entry.name), str(entry.site)].append(entry)
+                key = (str(entry.name), str(entry.site), entry.step, entry.enclosing is not None)
+                self._recorded[key].append(entry)
 
     def next(self, name: str, site: str) -> tuple[int, Entry | None]:
-        """Which reading at that site this is, from 1, and its recorded entry."""
-        self._nth[name, site] += 1
-        queue = self._recorded.get((name, site))
-        return self._nth[name, site], queue.popleft() if queue else None
+        """Which reading at that site this is, from 1, and its recorded entry.
+
+        Readings in different steps, inside tools and outside of them do not mix: a tool that is
+        served from the trace reads nothing.
+        """
+        key = (name, site, current_step(), ENCLOSING.get() is not None)
+        self._nth[key] += 1
+        queue = self._recorded.get(key)
+        return self._nth[key], queue.popleft() if queue else None
 
     def saw_clock(self, moment: datetime) -> None:
         """Note the last reading of the clock."""
@@ -82,7 +91,11 @@ def now() -> datetime:
 
 
 def new_id() -> str:
-    """A new id, 32 hexadecimal digits; on replay the recorded one."""
+    """A new id, 32 hexadecimal digits; on replay the recorded one.
+
+    Past a fork's cut too, except inside a tool that writes: for the key of a write there is
+    :func:`workbench.idempotency_key`.
+    """
     return str(
         _read(
             "value",
@@ -155,10 +168,11 @@ def _read(
         setting = seam.session.setting
         nth, entry = setting.pins.next(name, site)
         source: Source = "live"
-        if entry is not None:
-            value, source = decode(entry.value), "replayed"
-        elif setting.recording:
+        if setting.recording or LIVE_WRITE.get():
+            # Inside a live write nothing recorded may reach the world: an id may be a key there.
             value = live()
+        elif entry is not None:
+            value, source = decode(entry.value), "replayed"
         else:
             if setting.offline and setting.policy.strict:
                 raise _unrecorded(seam, name, site, nth)
@@ -177,12 +191,13 @@ def _write(
     value: Any,
 ) -> None:
     journal = seam.session.journal
-    step = {"step": current_step()} if current_step() else {}
+    optional = {"step": current_step(), "enclosing": ENCLOSING.get()}
+    place: dict[str, Any] = {name: value for name, value in optional.items() if value}
     line = ValueLine(
         line=kind,
         id=journal.new_id(),
         at=utc_now(),
-        **step,
+        **place,
         name=name,
         site=site,
         nth=nth,

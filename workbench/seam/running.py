@@ -76,9 +76,10 @@ class Run:
         try:
             yield
         finally:
-            SEAM.reset(seam)
-            LAST_MODEL.reset(last)
             left = closed(self.seam, before)
+            with contextlib.suppress(ValueError):  # left in another task than it was entered in
+                SEAM.reset(seam)
+                LAST_MODEL.reset(last)
             self.seam.end_streams()
             self.seam.over = True
             self.seam.release()
@@ -158,7 +159,12 @@ def _judge(result: RunResult, session: Session) -> None:
     ]
     if not session.policy.strict or result.drift is not None or result.status != "ok":
         return
-    if result.unfired:
+    unapplied = session.setting.unapplied()
+    if unapplied:
+        result.drift = DriftError(
+            "\n".join(f"the edit at {edit.at} was never reached" for edit in unapplied)  # type: ignore[union-attr]
+        )
+    elif result.unfired:
         result.drift = DriftError(
             "\n".join(
                 f"the fault {fault.label} never fired: no call met its aim ({fault.aim})"
@@ -206,6 +212,9 @@ async def acall_agent(
 ) -> RunResult:
     """Run an agent to its end inside the running loop; sync agents in a thread."""
     ending = Ending()
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:
+        run.seam.controller.when_cancelled(lambda: _cancel(loop, task))
     with _world(run, setup), _judged(run, ending), run.active():
         if inspect.iscoroutinefunction(agent) or _async_call(agent):
             ending.output = await agent(*args, **kwargs)
@@ -232,14 +241,15 @@ def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
     ending.error = error
     ending.status = "failed"
     stopped = run.seam.session.stopped
-    if error is stopped:
+    if stopped is not None and _holds(error, stopped):
+        ending.error = stopped
         return True
     if isinstance(error, asyncio.CancelledError) and run.seam.controller.cancelled:
         ending.error = stopped
         return True
     if isinstance(error, AwaitNeededError):
         return False
-    if isinstance(error, DriftError) and run.seam.session.drift is not None:
+    if _holds(error, DriftError) and run.seam.session.drift is not None:
         ending.error = None
         return True
     if isinstance(error, ScriptExit):
@@ -252,6 +262,13 @@ def _caught(run: Run, ending: Ending, error: BaseException) -> bool:
         return True
     ending.status = "cancelled"
     return False
+
+
+def _holds(error: BaseException, what: BaseException | type[BaseException]) -> bool:
+    """Whether an error is that one, or of that type, or a group of a task group that holds it."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_holds(each, what) for each in error.exceptions)
+    return isinstance(error, what) if isinstance(what, type) else error is what
 
 
 def _awaited(run: Run, result: Any) -> Any:

@@ -36,6 +36,7 @@ from workbench.trace.canonical import digest as content_digest
 from workbench.trace.canonical import request_hash
 from workbench.trace.edits import ReplyEdit, ToolResultEdit
 from workbench.trace.faults import StreamTruncate
+from workbench.trace.values import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.seam.cut import Cut
@@ -72,7 +73,7 @@ class Session:
         if self.drift is not None and self.policy.strict:
             return Fail(ticket, DriftError(str(self.drift), miss=self.drift.miss))
         edit = self.setting.edit_for(ticket, self.policy)
-        fault = self.faults.pick(ticket)
+        fault = None if self._drifts(ticket) else self.faults.pick(ticket)
         if fault is not None and not self._cuts_stream(ticket, fault):
             return self._fault(ticket, fault)
         entry = ticket.entry
@@ -131,6 +132,8 @@ class Session:
         elif ticket.fault is not None:
             ticket.source, ticket.how = "fault", "fault"
         self.journal.append(result_line(ticket, outcome))
+        if outcome.error is not None and outcome.error.type == "DriftError":
+            self.drift = self.drift or DriftError(outcome.error.message)
         self.tries.end(ticket, failed=outcome.error is not None)
         text = short(ticket.call, outcome.response, outcome.error, ticket.chunks)
         self._report(ticket, text)
@@ -185,7 +188,7 @@ class Session:
         self.setting.applied.add(entry.id)
         self.tape.consume(entry)
         if isinstance(edit, ToolResultEdit):
-            return self._serve(ticket, Served(edit.result), entry)
+            return self._serve(ticket, Served(loads(dumps(edit.result))), entry)
         for tool in void_tools(edit, entry):
             self.tape.discard(tool)
         return self._serve(ticket, serve_reply(ticket.call, entry, edit), entry)
@@ -216,6 +219,13 @@ class Session:
             return self._lenient(ticket)
         self.drift = explain(ticket, self.tape, self.setting.parent)
         return Fail(ticket, self.drift)
+
+    def _drifts(self, ticket: Ticket) -> bool:
+        """Whether a call ends a strict run, which a fault aimed at it must not hide."""
+        if ticket.entry is not None or not self.policy.strict or self.setting.recording:
+            return False
+        runs_tools = ticket.call.kind == "tool" and self.policy.tools_before == "live"
+        return not runs_tools and not self._past_cut(ticket.call)
 
     def _past_cut(self, call: Call) -> bool:
         if self.cut.covers_step(call.step):

@@ -73,7 +73,9 @@ class Setting:
         return edit
 
     def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:
-        for entry_id in self.edits:
+        for entry_id, edit in self.edits.items():
+            if not isinstance(edit, ReplyEdit):
+                continue  # a tool's result belongs to its arguments
             entry = parent.entry(entry_id)
             turn = entry.turn
             if entry.kind != ticket.call.kind or turn is None or turn.number != ticket.turn:

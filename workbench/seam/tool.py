@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import typing
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, create_model
 
-from workbench.errors import TraceFormatError, UnencodableError, UsageError
+from workbench.errors import RecordedError, TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import current_seam
 from workbench.seam.drivers import call_async, call_sync
@@ -62,8 +63,8 @@ class Tool(Generic[P, R]):
         self._bound: tuple[Any, ...] = ()
         self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self.effect = effect
-        self._async = inspect.iscoroutinefunction(function)
-        if self._async:
+        self.is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
+        if self.is_async:
             mark = getattr(inspect, "markcoroutinefunction", None)
             if mark is not None:
                 mark(self)
@@ -81,7 +82,7 @@ class Tool(Generic[P, R]):
             request=hooks.request,
             key=hooks.key,
         )
-        if self._async:
+        if self.is_async:
             return cast("R", call_async(seam, call, hooks))
         return cast("R", call_sync(seam, call, hooks))
 
@@ -91,8 +92,21 @@ class Tool(Generic[P, R]):
             return self
         bound = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
+        for cached in ("parameters", "schema"):
+            bound.__dict__.pop(cached, None)
         bound.__dict__["_bound"] = (instance,)
         return bound
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickled by its name, as the function itself is, for pools of processes."""
+        if self._bound:
+            return getattr, (self._bound[0], self.function.__name__)
+        return self.function.__qualname__
+
+    @property
+    def bound_to(self) -> Any:
+        """The object whose method this is; None for a function."""
+        return self._bound[0] if self._bound else None
 
     def __repr__(self) -> str:
         return f"<tool {self.name}, effect {self.effect or 'unknown'}>"
@@ -151,9 +165,29 @@ class Tool(Generic[P, R]):
         """The function's parameters, by name, without ``self``."""
         parameters = dict(self.signature.parameters)
         first = next(iter(parameters), None)
-        if self._bound or first in ("self", "cls"):
+        if self._bound or first == "self":
             parameters.pop(str(first), None)
         return parameters
+
+
+_PATIENCE_S = 30.0
+
+
+async def _until_cancelled() -> None:
+    """A call that was cancelled is cancelled again: whoever did it will do it again."""
+    await asyncio.sleep(_PATIENCE_S)
+    raise asyncio.CancelledError
+
+
+def _named(instance: Any) -> Any:
+    """What tells two objects' calls apart: their data, where a trace can hold them, else their
+    class."""
+    if isinstance(instance, type):
+        return instance.__qualname__
+    try:
+        return {type(instance).__qualname__: encode(instance, plain=True)}
+    except UnencodableError:
+        return type(instance).__qualname__
 
 
 class _ToolHooks:
@@ -170,6 +204,8 @@ class _ToolHooks:
             "name": tool.name,
             "arguments": encode(arguments, plain=True),
         }
+        if tool.bound_to is not None:
+            self.request["self"] = _named(tool.bound_to)
         self.key = tool.key_of(**arguments) if tool.key_of is not None else None
         if self.key is not None:
             self.request["key"] = self.key
@@ -192,13 +228,18 @@ class _ToolHooks:
     def exception(self, info: ErrorInfo) -> BaseException:
         if info.type == "timeout":
             return TimeoutError(info.message)
+        if info.type == "http_error":
+            return RecordedError(info.message, type_name=f"HTTP {info.status}")
         if info.type == "connection_reset":
             return ConnectionResetError(info.message)
         return rebuild(info)
 
     def deliver(self, served: Served) -> Any:
         if served.error is not None:
-            raise self.exception(served.error)
+            error = self.exception(served.error)
+            if isinstance(error, asyncio.CancelledError) and self._tool.is_async:
+                return _until_cancelled()
+            raise error
         response = None if served.response is MISSING else served.response
         if self._annotation is None:
             return decode(response)
@@ -269,18 +310,3 @@ def tool(
     if function is not None:
         return Tool(function, **options)
     return lambda each: Tool(each, **options)
-
-
-def check_arguments(of: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as the tool's annotations want them, for a loop that calls tools by name.
-
-    Raises:
-        pydantic.ValidationError: one is missing, unknown, or of another type.
-    """
-    fields: dict[str, Any] = {
-        name: (of.hints.get(name, Any), ... if p.default is p.empty else p.default)
-        for name, p in of.parameters.items()
-    }
-    model: type[BaseModel] = create_model(of.name, __config__=ConfigDict(extra="forbid"), **fields)
-    checked = model.model_validate(arguments)
-    return {name: getattr(checked, name) for name in fields}

@@ -307,6 +307,8 @@ class ValueLine(BaseLine):
     """When, UTC."""
     step: str = ""
     """The step's path."""
+    enclosing: str | None = Field(default=None, alias="in")
+    """The tool call inside which it was read."""
     name: str
     """What was read: ``now``, ``id``, ``random``, …"""
     site: str | None = None
@@ -319,6 +321,7 @@ class ValueLine(BaseLine):
     """The reading, as a tagged value."""
 
     heavy = "value"
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
 
 
 class InputLine(BaseLine):
