@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -15,6 +16,8 @@ from workbench.trace.values import loads
 _HEAD = 1024
 _MARKS = {code: f',"{name}":'.encode() for code, name in HEAVY.items()}
 _KEPT = 4096
+_WINDOW = 1024**2
+_SHORT = 64 * 1024
 
 
 class Lines:
@@ -94,6 +97,38 @@ class Lines:
             return {}
         found.pop(HEAVY.get(index.kinds[line], ""), None)
         return found
+
+    def head_reader(self) -> Callable[[int], dict[str, Any]]:
+        """:meth:`read_head` for going over a whole trace in order, line by line.
+
+        Where lines are short on average, many heads come from one reading of the file.
+        """
+        index, source, starts = self.index, self.source, self.index.starts
+        if index.all_loose or source.size > _SHORT * len(index.kinds):
+            return self.read_head
+        kinds, loose, marks = index.kinds, index.loose, _MARKS
+        begin, window = 0, b""
+
+        def read(line: int) -> dict[str, Any]:
+            nonlocal begin, window
+            start, stop = starts[line], starts[line + 1]
+            last = min(stop, start + _HEAD)
+            if line in loose:
+                return self.read_head(line)
+            if not begin <= start <= last <= begin + len(window):
+                begin = start
+                window = source.read(start, min(_WINDOW, source.size - start))
+            cut = window.find(marks.get(kinds[line], b"\n"), start - begin, last - begin)
+            if cut >= 0:
+                try:
+                    found = orjson.loads(window[start - begin : cut] + b"}")
+                except orjson.JSONDecodeError:
+                    return self.read_head(line)
+                if isinstance(found, dict):
+                    return found
+            return self.read_head(line)
+
+        return read
 
     def heavy(self, line: int) -> tuple[Any, bool]:
         """A line's heavy field as it is stored, and whether it can hold tagged values.

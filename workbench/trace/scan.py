@@ -61,7 +61,7 @@ HEAVY: Final = {
 MAX_LINE: Final = 256 * 1024**2
 """A longer line is not read."""
 
-_BLOCK = 4 * 1024**2
+_BLOCK = 1024**2
 _PARSE_ALL = 8 * 1024**2
 _SAMPLES = 50
 _BRACE = ord("}")
@@ -75,6 +75,7 @@ _CALL = re.compile(
     rb'\{"line":"call","id":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})","kind":"(model|tool)"'
 )
 _RESULT = re.compile(rb'\{"line":"result","of":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})"')
+_BLOB = b'{"line":"blob","sha256":"'
 _CODES = {
     b"event": EVENT,
     b"value": VALUE,
@@ -135,28 +136,34 @@ class _Scan:
         self.returns = False
 
     def run(self, begin: int) -> Index:
-        index, size = self.index, self.source.size
-        offset, pending, skipping = begin, b"", False
+        offset, length, size = begin, _BLOCK, self.source.size
         while offset < size:
-            block = self.source.read(offset, min(_BLOCK, size - offset))
-            base = offset - len(pending)
-            offset += len(block)
-            data = pending + block if pending else block
-            if skipping:
-                cut = data.find(b"\n")
-                if cut < 0:
-                    continue
-                data, base, skipping = data[cut + 1 :], base + cut + 1, False
-            rest = self.take(data, base)
-            pending = data[rest:] if rest else data
-            if len(pending) > MAX_LINE:
-                self.begin_line(base + rest)
+            data = self.source.read(offset, min(length, size - offset))
+            taken = self.take(data, offset)
+            if taken:
+                offset, length = offset + taken, _BLOCK
+            elif offset + len(data) == size:
+                self.tail(data, offset)
+                break
+            elif length > MAX_LINE:
+                self.begin_line(offset)
                 self.bad(f"longer than {MAX_LINE:,} bytes, so it is not read")
-                pending, skipping = b"", True
-        if pending:
-            self.tail(pending, size - len(pending))
-        index.starts.append(size)
-        return index
+                offset, length = self.next_line(offset + length), _BLOCK
+            else:
+                length = min(length * 8, MAX_LINE + 1)
+        self.index.starts.append(size)
+        return self.index
+
+    def next_line(self, offset: int) -> int:
+        """Where the first line after this place begins."""
+        size = self.source.size
+        while offset < size:
+            data = self.source.read(offset, min(_BLOCK, size - offset))
+            cut = data.find(b"\n")
+            if cut >= 0:
+                return offset + cut + 1
+            offset += len(data)
+        return size
 
     def take(self, data: bytes, base: int) -> int:
         """All whole lines of a block; gives where the unfinished one begins."""
@@ -168,7 +175,7 @@ class _Scan:
         at = 0
         while (end := find(b"\n", at)) >= 0:
             starts.append(base + at)
-            # The two commonest lines, without a call for each: a trace can have millions of them.
+            # The commonest lines, without a call for each: a trace can have millions of them.
             if quick and data[end - 1] == _BRACE:
                 found = call(data, at)
                 if found:
@@ -181,17 +188,20 @@ class _Scan:
                         kinds.append(MODEL if kind == b"model" else TOOL)
                         at = end + 1
                         continue
-                else:
-                    found = result(data, at)
-                    if found:
-                        writer, number = found.groups()
-                        numbers, place = table(writer), int(number)
-                        entry = numbers[place] if place < len(numbers) else -1
-                        if entry >= 0 and results[entry] < 0:
-                            results[entry] = len(kinds)
-                            kinds.append(RESULT)
-                            at = end + 1
-                            continue
+                elif found := result(data, at):
+                    writer, number = found.groups()
+                    numbers, place = table(writer), int(number)
+                    entry = numbers[place] if place < len(numbers) else -1
+                    if entry >= 0 and results[entry] < 0:
+                        results[entry] = len(kinds)
+                        kinds.append(RESULT)
+                        at = end + 1
+                        continue
+                elif data.startswith(_BLOB, at):
+                    index.blobs.append(len(kinds))
+                    kinds.append(BLOB)
+                    at = end + 1
+                    continue
             self.line(data[at:end])
             at = end + 1
         return at

@@ -230,7 +230,7 @@ class _Grouping:
     def run(self) -> Columns:
         began = self.trace.started_at
         zero = began.timestamp() if began is not None else None
-        read, index = self.trace.lines.read_head, self.index
+        read, index = self.trace.lines.head_reader(), self.index
         for entry, line in enumerate(index.calls):
             kind = index.kinds[line]
             if kind not in (MODEL, TOOL):
