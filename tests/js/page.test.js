@@ -205,15 +205,30 @@ describe('the page', () => {
     expect(one('.wb-notes').textContent).toContain('refund amount: more than 0');
   });
 
-  /** A form that nobody touched changes nothing: an open fault form is not a fault. */
+  /** A form that nobody touched changes nothing. */
   it('applies nothing that was not typed', async () => {
     const { model, press, buttonOf } = await openPage();
-    press('f');
+    press('e');
     await settled(60);
     buttonOf('Run from here').click();
     await settled();
     expect(requestsOf(model, 'edit')).toEqual([]);
     expect(requestsOf(model, 'run')).toHaveLength(1);
+  });
+
+  /** Whoever opens a fault's form and runs wants the fault: it is said, sent first, and once. */
+  it('injects the fault that is open, and says that it will', async () => {
+    const { model, one, press, buttonOf } = await openPage();
+    press('f');
+    await settled(60);
+    expect(one('.wb-notes').textContent).toContain('Not applied yet');
+    buttonOf('Run from here').click();
+    await settled(60);
+    expect(requestsOf(model, 'edit')).toMatchObject([{ edit: { type: 'fault', fault: { type: 'http_error', status_code: 429 } } }]);
+    expect(requestsOf(model, 'run')).toHaveLength(1);
+    buttonOf('Run from here').click();
+    await settled(60);
+    expect(requestsOf(model, 'edit')).toHaveLength(1);
   });
 
   /** A live write asks with the focus on it, and the answer names the question. */

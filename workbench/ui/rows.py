@@ -12,7 +12,7 @@ from workbench.trace.scan import MODEL, TOOL
 from workbench.trace.trace import Trace, Turn
 from workbench.trace.turns import EDITED, ERROR, FAULT, OPEN, REPLAYED
 from workbench.ui.clips import clean, label
-from workbench.ui.turn_view import source_of
+from workbench.ui.turn_view import ran_again, source_of
 
 SEARCH_S = 1.0
 """Seconds after which a search ends with what it has."""
@@ -48,7 +48,7 @@ def _words(turn: Turn) -> tuple[str, str]:
 def marks_of(turn: Turn, again: set[str]) -> list[str]:
     """The words that stand beside a turn, from the protocol's list."""
     entries = [turn.model, *turn.tools]
-    sources = {source_of(entry) for entry in entries}
+    sources = {source_of(entry) for entry in entries if not ran_again(entry)}
     marks = {
         "again": any(tool.id in again for tool in turn.tools),
         "error": turn.model.error is not None,

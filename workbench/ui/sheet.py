@@ -12,7 +12,7 @@ from workbench.trace.prices import Total, billed, money, total
 from workbench.trace.trace import Entry, Trace, Turn
 from workbench.ui.clips import Clipper, label, pretty
 from workbench.ui.rows import row
-from workbench.ui.turn_view import turn_view
+from workbench.ui.turn_view import ran_again, turn_view
 
 if TYPE_CHECKING:
     from workbench.seam.result import RunResult
@@ -159,7 +159,7 @@ class Sheet:
         turns = (
             turn.number
             for turn in self.trace.turns
-            if any(entry.source != "replayed" for entry in turn.entries)
+            if any(entry.source != "replayed" and not ran_again(entry) for entry in turn.entries)
         )
         return next(turns, None)
 

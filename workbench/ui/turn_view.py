@@ -96,6 +96,11 @@ def source_of(entry: Entry) -> str:
     return str(entry.source)
 
 
+def ran_again(entry: Entry) -> bool:
+    """Whether a recorded tool call was only run once more in a fresh world, before the cut."""
+    return entry.reason in ("verify", "rerun")
+
+
 def error_text(error: ErrorInfo | None) -> str | None:
     """An error in one line."""
     if error is None:

@@ -62,15 +62,24 @@ function runsTable(ctx, fork) {
     h('tbody', null, ctx.infos().map((info, trace) => h('tr', { class: trace === fork ? 'wb-tr-on' : null },
       h('th', { scope: 'row' }, button(trace ? info.name : 'recorded', () => ctx.show(trace), { class: 'wb-btn wb-quiet' })),
       h('td', { class: `wb-${info.tone}-text` }, info.headline || info.status),
-      h('td', null, info.n_turns), h('td', { class: 'wb-mono wb-tools-cell', title: toolsText(info.tools_called) }, toolsText(info.tools_called)),
+      h('td', null, info.n_turns), h('td', { class: 'wb-mono wb-tools-cell', title: toolsText(info.tools_called) }, toolsText(info.tools_called, ctx.infos().map((each) => each.tools_called))),
       h('td', null, info.cost), h('td', null, duration(info.duration_s))))));
 }
 
-/** @param {unknown} tools */
-function toolsText(tools) {
+/**
+ * How often each tool was called; beside other runs only those whose number differs.
+ * @param {unknown} tools @param {unknown[]} [runs]
+ */
+function toolsText(tools, runs = []) {
   if (tools === null || tools === undefined) return '';
   if (typeof tools !== 'object' || Array.isArray(tools)) return inline(tools);
-  return Object.entries(tools).sort(([, a], [, b]) => b - a).map(([name, n]) => `${name} ${n}×`).join(', ') || 'none';
+  const counts = runs.map((each) => /** @type {Record<string, number>} */ (each ?? {}));
+  const all = [...new Set(counts.flatMap((each) => Object.keys(each)))];
+  const names = all.filter((name) => new Set(counts.map((each) => each[name] ?? 0)).size > 1);
+  const own = /** @type {Record<string, number>} */ (tools);
+  const shown = names.length ? names : Object.keys(own);
+  return shown.map((name) => [name, own[name] ?? 0]).sort(([, a], [, b]) => Number(b) - Number(a))
+    .map(([name, n]) => `${name} ${n}×`).join(', ') || 'none';
 }
 
 /** @param {Ctx} ctx @param {number} fork @param {TraceInfo} info */

@@ -9,7 +9,7 @@ import { plural } from './text.js';
 
 const BUSY = new Set(['running', 'asking', 'cancelling']);
 const AFTER = [['deny', 'deny'], ['ask', 'ask me'], ['allow', 'allow']];
-const BEFORE = [['replay', 'serve their results'], ['verify', 'run again and compare'], ['live', 'run live']];
+const BEFORE = [['replay', 'serve their results'], ['verify', 'run and compare'], ['live', 'run live']];
 
 /** @param {Ctx} ctx */
 export function makePlan(ctx) {

@@ -47,7 +47,7 @@ export function makeReplyForm(turn, how) {
   const clipped = turn.said.text && turn.said.text.total > recorded.length;
   return {
     el: h('div', null, h('p', { class: 'wb-lead' }, 'the model said instead'), place,
-      h('label', { for: `${how.id}-text` }, 'text'), text,
+      h('label', { for: `${how.id}-text` }, 'its own words'), text,
       clipped && h('p', { class: 'wb-hint' }, 'This is the beginning of a long text. Changing it leaves the rest out.')),
     read() {
       const readings = calls.map(({ editor }) => editor.read());

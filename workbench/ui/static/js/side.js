@@ -62,7 +62,8 @@ function makeChange(ctx) {
 
   /** @param {Turn} turn */
   function build(turn) {
-    touched = false;
+    // Whoever opens the form of a fault wants it: it is sent as it stands.
+    touched = ctx.local.change === 'fault';
     form = makeEditForm(ctx, turn, () => { touched = true; check(); });
     fill(place, form.el);
     check();
@@ -88,8 +89,10 @@ function makeChange(ctx) {
     apply.disabled = true;
     try {
       const answer = await ctx.client.ask({ do: 'edit', edit: reading.edit });
+      const fits = !answer?.problems?.length;
+      if (fits && reading.edit.type === 'fault') ctx.change({ change: 'reply' });
       fill(notes, lines('bad', answer?.problems), lines('warn', answer?.warnings));
-      return !answer?.problems?.length;
+      return fits;
     } catch (error) {
       apply.disabled = false;
       if (isClosed(error)) return false;
