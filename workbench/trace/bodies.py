@@ -84,6 +84,29 @@ class Bodies:
             items = [decode(filler.fill(item)) for item in items]
         return shared_count(self._lines.head(line)), items
 
+    def parts(self, entry: int, gap: str) -> tuple[Any, list[Any], tuple[int, int] | None] | None:
+        """A request in parts, decoded: nothing of an earlier one is read for it.
+
+        Returns:
+            The request with ``gap`` in place of its conversation; the items that its line holds
+            itself; and the entry whose conversation comes before these, with how many items of
+            it. None for a request without a conversation.
+
+        Raises:
+            UnavailableError: the line is damaged, or a blob that it needs.
+        """
+        line = self._index.calls[entry]
+        value, tags = self._lines.heavy(line)
+        path = self._path(line)
+        holder = _holder(value, path)
+        if holder is None:
+            return None
+        own, holder[path[-1]] = holder[path[-1]], gap
+        if tags:
+            filler = self._filler(line)
+            value, own = decode(filler.fill(value)), decode(filler.fill(own))
+        return value, own, self._base(entry)
+
     def conversation(self, entry: int) -> list[bytes]:
         """The JSON of each item of a call's conversation. It is shared: do not change it."""
         chain: list[tuple[int, int, list[bytes]]] = []

@@ -66,6 +66,13 @@ def request_hash(kind: str, api: str | None, request: Any, ignore: Sequence[str]
             request (``$.request``).
         UsageError: an ignore rule is not a JSON pointer.
     """
+    return digest(identity(kind, api, request, ignore))
+
+
+def identity(
+    kind: str, api: str | None, request: Any, ignore: Sequence[str] = ()
+) -> dict[str, Any]:
+    """What :func:`request_hash` is the digest of. Raises UsageError as that does."""
     if isinstance(ignore, str):
         ignore = (ignore,)
-    return digest({"kind": kind, "api": api, "request": without(request, ignore)})
+    return {"kind": kind, "api": api, "request": without(request, ignore)}

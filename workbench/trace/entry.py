@@ -13,6 +13,8 @@ from workbench.trace.payloads import Message, Reply, ToolCall, has_view, view
 from workbench.trace.values import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.trace.turns import Turn
 
 USAGE_FIELDS = (
@@ -201,11 +203,15 @@ class Entry(EntryHead):
         request = self.request
         if self.hash is None:
             return None
+        forms = [request] if self.kind == "model" else [decode(request), request]
+        return any(request_hash(self.kind, self.api, f, self.ignored) == self.hash for f in forms)
+
+    @property
+    def ignored(self) -> Sequence[str]:
+        """JSON pointers to what of its request did not count when it was hashed."""
         header = self.trace.header.hash
         api = self.api or ""
-        ignore = DEFAULT_IGNORE.get(api, ()) if header is None else header.ignore.get(api, ())
-        forms = [request] if self.kind == "model" else [decode(request), request]
-        return any(request_hash(self.kind, self.api, f, ignore) == self.hash for f in forms)
+        return DEFAULT_IGNORE.get(api, ()) if header is None else header.ignore.get(api, ())
 
 
 def _body(payload: Any) -> Any:

@@ -8,6 +8,7 @@ says so in its list.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -175,9 +176,11 @@ def _tool_errors(run: _Run) -> Iterator[Finding]:
         elif not entry.open:
             succeeded[entry.name] = entry.seq
     writes = [e for e in run.tools if e.effect == "write" and e.error is None and not e.open]
+    places = [e.seq for e in writes]
     for entry, why in failed:
         mended = succeeded.get(entry.name, -1) > entry.seq
-        went_on = None if mended else next((w for w in writes if w.seq > entry.seq), None)
+        later = bisect(places, entry.seq)
+        went_on = None if mended or later == len(writes) else writes[later]
         if went_on is not None and went_on.name != entry.name:
             text = f"tool error ignored: {entry.name} failed ({why}), then {went_on.name} ran"
             yield run.finding("ignored_error", "error", entry, text, f"{entry.name} error ignored")

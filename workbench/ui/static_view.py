@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
+from workbench.trace.payloads import view
 from workbench.trace.trace import Trace, Turn
 from workbench.ui.clips import clean, label, pretty
 from workbench.ui.rows import marks_of, row
@@ -125,9 +126,8 @@ def _turn(turn: Turn, again: set[str]) -> str:
 
 def _inside(turn: Turn) -> str:
     try:
-        reply, messages = turn.reply, turn.messages
-        parts = [f"<p>saw {len(messages)} messages; the last one ({_text(messages[-1].role)}):</p>"
-                 + _pre(messages[-1].text)] if messages else []  # fmt: skip
+        reply = turn.reply
+        parts = _saw(turn)
         if reply is not None and reply.text:
             parts += ["<p>said:</p>", _pre(reply.text)]
         calls = match_calls(reply.tool_calls if reply is not None else (), turn.tools)
@@ -136,6 +136,20 @@ def _inside(turn: Turn) -> str:
         parts = [f"<p>{_text(label(str(error), 400))}</p>"]
     failed = error_text(turn.error)
     return "".join(parts) + (f"<p><b>{_text(failed)}</b></p>" if failed else "")
+
+
+def _saw(turn: Turn) -> list[str]:
+    """How many messages the model saw, and the last one. In a long conversation nearly all of
+    them were seen before: they are not put together for this."""
+    count, own = turn.model.own_messages
+    if own:
+        count, last = count + len(own), view(turn.model.api or "").message(own[-1])
+    else:
+        messages = turn.messages
+        if not messages:
+            return []
+        count, last = len(messages), messages[-1]
+    return [f"<p>saw {count} messages; the last one ({_text(last.role)}):</p>", _pre(last.text)]
 
 
 def _call(call: ToolCall, entry: Entry | None) -> str:
