@@ -131,7 +131,7 @@ describe('the page', () => {
     press('j');
     model.receive({ selected: 2 });
     expect(model.get('selected')).toBe(4);
-    await settled(80);
+    await settled(150);
     expect(one('[aria-selected="true"][role="option"]').textContent).toMatch(/^4/);
     model.receive({ selected: 9 });
     await settled();

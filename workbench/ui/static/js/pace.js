@@ -6,8 +6,8 @@ const SINGLE_MS = 40;
 const PAUSE_MS = 160;
 /** Steps closer to each other than this belong to one movement. */
 const HELD_MS = 400;
-/** The kernel is told where one is when no step came for this long. */
-const TELL_MS = 60;
+/** So does the kernel hear of it: to the notebook around the page, each message costs two frames. */
+const TELL_HELD_MS = 110;
 
 /**
  * @typedef {{
@@ -58,7 +58,7 @@ export function makePace(save, signal) {
     tellSoon(n) {
       untold = n;
       clearTimeout(telling);
-      telling = setTimeout(tell, TELL_MS);
+      telling = setTimeout(tell, performance.now() - last < HELD_MS ? TELL_HELD_MS : SINGLE_MS);
     },
     tell,
     untold: () => untold,
