@@ -205,16 +205,72 @@ def test_another_endpoint_is_passed_on_and_said_to_be_missing(server: Server) ->
     assert len(server.seen) == calls
 
 
+def _lists(url: str, *, swallow: bool = False) -> list[str]:
+    """Asks another endpoint, the model, and the endpoint again."""
+    said = []
+    for number in range(2):
+        try:
+            client(url).embeddings.create(model="e", input="a")
+        except UsageError as error:
+            said.append(str(error))
+            if not swallow:
+                raise
+        if not number:
+            ask(url)
+    return said
+
+
+_WAYS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "replay": (workbench.replay, {}, "drifted"),
+    "lenient": (workbench.replay, {"on_miss": "placeholder"}, "ok"),
+    "served": (workbench.fork, {"live_from": workbench.turn(2)}, "drifted"),
+    "allowed": (
+        workbench.fork,
+        {"live_from": workbench.turn(1), "tools_after": "allow"},
+        "drifted",
+    ),
+    "live": (
+        workbench.fork,
+        {"live_from": workbench.turn(1), "tools_after": "allow", "on_miss": "live"},
+        "ok",
+    ),
+}
+
+
+@pytest.mark.parametrize("swallow", [False, True], ids=["raised", "swallowed"])
+@pytest.mark.parametrize("way", _WAYS)
+def test_another_endpoint_is_refused_wherever_a_recording_answers(
+    server: Server, way: str, *, swallow: bool
+) -> None:
+    """Before a cut and after it, whatever tools may do: nothing is sent that nobody recorded. An
+    agent that swallows the refusal drifted; where calls may miss, a notice tells of it."""
+    with pytest.warns(UserWarning, match="POST /embeddings"):
+        recorded = workbench.record(_lists, server.url)
+    sent = len([path for path, *_ in server.seen if path.endswith("/embeddings")])
+    assert sent == 2
+    run, given, status = _WAYS[way]
+    result = run(_lists, recorded.trace, server.url, swallow=swallow, **given)
+    assert len([path for path, *_ in server.seen if path.endswith("/embeddings")]) == sent
+    assert result.status == (status if swallow or status == "drifted" else "failed")
+    told = str(result.drift) if status == "drifted" else "\n".join(result.notices)
+    assert told.startswith("POST /embeddings at test_openai_requests.py:")
+    assert "Put the call into a function with @workbench.tool" in told
+    assert ("a fork cannot tell" in told) == (run is workbench.fork)
+    assert result.trace.status == result.status
+
+
 def test_another_endpoint_inside_a_tool_is_the_tools_own_affair(server: Server) -> None:
     """The tool's result is recorded, so a replay needs nothing of what the tool called."""
 
-    @workbench.tool
+    @workbench.tool(effect="read")
     def embed(text: str) -> list[float]:
         """Turn a text into numbers."""
         found: Any = client(server.url).embeddings.create(model="e", input=text)
         return list(found.data[0].embedding)
 
     recorded = workbench.record(lambda: embed("a"))
+    forked = workbench.fork(lambda: embed("a"), recorded.trace, force_live=[workbench.entry("1-1")])
+    assert (forked.status, forked.output, len(server.seen)) == ("ok", [0.5], 2)
     server.stop()
     assert workbench.replay(lambda: embed("a"), recorded.trace).output == [0.5]
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from workbench.adapters.openai import sdk
 from workbench.adapters.openai.asking import call_of, endpoint, is_chat
 from workbench.adapters.openai.hooks import CAUGHT, AsyncChatHooks, ChatHooks
-from workbench.errors import MissingExtraError, UsageError
+from workbench.errors import DriftError, MissingExtraError, UsageError
 from workbench.seam.current import ENCLOSING, call_site, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
 
@@ -149,19 +149,35 @@ def _elsewhere(seam: Seam, asked: sdk.Asked) -> None:
     """Decide on a call of another endpoint, which this version neither records nor replays.
 
     Raises:
-        UsageError: the run is a replay, in which nothing may go live.
+        UsageError: the run is a replay or a fork, where the call is not in the recording. Where
+            the run is strict it ends as drifted, also if the agent swallows this.
     """
     where = f"{str(asked.options.method).upper()} {endpoint(asked.options)}"
     if ENCLOSING.get() is None:  # a tool's result is recorded, so what it calls need not be
-        if seam.session.setting.offline:
-            raise UsageError(
-                f"{where} at {call_site() or 'an unknown line'} is not in the recording: of "
-                "OpenAI's API this version records chat completions only. It was not sent, since "
-                "a replay makes no live calls. Put the call into a function with @workbench.tool: "
-                "then its result is recorded and replayed"
-            )
+        if not seam.session.setting.recording:
+            raise _refused(seam, f"{where} at {call_site() or 'an unknown line'}")
         _warn_once(seam, where)
     sdk.settle_key(asked.client)
+
+
+def _refused(seam: Seam, call: str) -> UsageError:
+    why = (
+        "a replay makes no live calls"
+        if seam.session.setting.offline
+        else "a fork cannot tell whether it belongs before or after the place where it goes live, "
+        "nor whether it changes anything"
+    )
+    text = (
+        f"{call} is not in the recording: of OpenAI's API this version records chat completions "
+        f"only. It was not sent, since {why}. Put the call into a function with @workbench.tool: "
+        "then its result is recorded and replayed"
+    )
+    with seam.lock:
+        if seam.session.policy.strict:
+            seam.session.drift = seam.session.drift or DriftError(text)
+        else:
+            seam.session.notices.append(text)
+    return UsageError(text)
 
 
 def _warn_once(seam: Seam, where: str) -> None:
