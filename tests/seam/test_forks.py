@@ -243,3 +243,30 @@ def test_a_fork_and_its_parent_share_one_clock(world: World) -> None:
     assert fork.trace.elapsed_s is not None
     assert fork.trace.duration_s is not None
     assert fork.trace.elapsed_s > fork.trace.duration_s
+
+
+def test_a_wait_to_be_allowed_is_not_the_forks_time(doubled: wb.Trace, world: World) -> None:
+    """Whoever takes their time to answer does not make the fork slow."""
+
+    class Slow(Clerk):
+        def on_question(self, question: wb.Question) -> None:
+            time.sleep(0.4)
+            super().on_question(question)
+
+    world.answer = script(DONE)
+    edits = doubled.edit().reply(wb.turn(3), tool_call=("send_email", {"to": "a@example.com"}))
+    with fresh_shop():
+        fork = wb.fork(
+            agent,
+            doubled,
+            edits=edits,
+            live_from=wb.turn(4),
+            tools_after="ask",
+            controller=Slow("allow"),
+        )
+    (mail,) = fork.trace.tools("send_email")
+    assert mail.held_s is not None
+    assert mail.held_s >= 0.4
+    for seconds in (fork.trace.turn(3).duration_s, fork.trace.elapsed_s):
+        assert seconds is not None
+        assert seconds < 0.4

@@ -113,6 +113,12 @@ class EntryHead:
         return self._text("reason")
 
     @property
+    def held_s(self) -> float | None:
+        """Seconds for which it waited to be allowed, before it began."""
+        value = self._head.get("held_s")
+        return float(value) if isinstance(value, int | float) else None
+
+    @property
     def where(self) -> str | None:
         """The line of the agent's code that made it, ``file.py:41``."""
         return self._text("where")

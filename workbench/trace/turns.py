@@ -138,7 +138,11 @@ class Turn:
 
 
 def span_of(entries: list[Entry]) -> float | None:
-    """Seconds from the first start to the last end; without times, the sum of durations."""
+    """Seconds from the first start to the last end; without times, the sum of durations.
+
+    What was served counts with the time that it took when it was recorded, and a wait to be
+    allowed does not count.
+    """
     durations = [entry.duration_s for entry in entries]
     known = [seconds for seconds in durations if seconds is not None]
     if not known:
@@ -146,9 +150,15 @@ def span_of(entries: list[Entry]) -> float | None:
     starts = [entry.at_s for entry in entries]
     if any(start is None for start in starts):
         return sum(known)
-    begun = [start for start in starts if start is not None]
-    ends = [start + (seconds or 0.0) for start, seconds in zip(begun, durations, strict=True)]
-    return max(ends) - min(begun)
+    shift = 0.0
+    spans = []
+    for entry, start, seconds in zip(entries, starts, durations, strict=True):
+        shift -= entry.held_s or 0.0
+        begun = (start or 0.0) + shift
+        spans.append((begun, begun + (seconds or 0.0)))
+        if entry.source in ("replayed", "edited"):
+            shift += seconds or 0.0
+    return max(end for _, end in spans) - min(begun for begun, _ in spans)
 
 
 def add_usage(parts: Any) -> dict[str, int | None] | None:
@@ -168,7 +178,8 @@ class Columns:
     turns: array[int]
     """The number of the turn that each entry belongs to; 0 for none."""
     starts: array[float]
-    """When each began, in seconds from the trace's start; NaN when not recorded."""
+    """When each began, in seconds from the trace's start, less all waits to be allowed; NaN when
+    not recorded."""
     durations: array[float]
     """How many seconds each took; NaN when not recorded."""
     flags: bytearray
@@ -230,6 +241,7 @@ class _Grouping:
     def run(self) -> Columns:
         began = self.trace.started_at
         zero = began.timestamp() if began is not None else None
+        held = 0.0
         read, index = self.trace.lines.head_reader(), self.index
         for entry, line in enumerate(index.calls):
             kind = index.kinds[line]
@@ -237,8 +249,11 @@ class _Grouping:
                 continue
             head = read(line)
             at = parse_time(head.get("at"))
+            waited = head.get("held_s")
+            if isinstance(waited, int | float):
+                held += waited
             if at is not None and zero is not None:
-                self.columns.starts[entry] = at.timestamp() - zero
+                self.columns.starts[entry] = at.timestamp() - zero - held
             result = index.results[entry]
             self.outcome(entry, None if result < 0 else read(result))
             if kind == MODEL:
