@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from runmaker import Ran, RunMaker, email, order, refund
-from shopcli import here
+from shopcli import Shop, here
 
 import workbench as wb
 from workbench.trace.entries import ErrorInfo
@@ -86,6 +86,17 @@ def test_json_says_what_the_text_says(tmp_path: Path) -> None:
     assert found["findings"][0]["kind"] == "repeated_write"
     assert found["cost_usd"] == pytest.approx(0.00063)
     assert [turn["label"] for turn in found["turns"]] == ["get_order", "refund", "refund"]
+
+
+def test_a_fork_takes_as_long_as_diff_says(shop: Shop) -> None:
+    """Served answers count with the time that they took when recorded, in every command."""
+    shop.changed("slow.py", '"""Look an order up."""', "__import__('time').sleep(0.4)")
+    shop("record", "slow.py", "--to", "a.trace.jsonl")
+    shop("replay", "a.trace.jsonl", "slow.py", "--to", "b.trace.jsonl")
+    shown = shop("show", "b.trace.jsonl", "--json").json["duration_s"]
+    found = shop("diff", "a.trace.jsonl", "b.trace.jsonl", "--json").json
+    assert shown == found["duration_s"][1]
+    assert shown > (wb.load(shop.folder / "b.trace.jsonl").duration_s or 0.0) + 0.3
 
 
 def test_a_page_that_stands_alone(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def data(trace: Trace) -> dict[str, Any]:
         "headline": headline(trace, trace.findings),
         "agent": None if header.agent is None else header.agent.model_dump(exclude_none=True),
         "started_at": None if trace.started_at is None else trace.started_at.isoformat(),
-        "duration_s": trace.duration_s,
+        "duration_s": trace.elapsed_s,
         "cost_usd": usd(total(trace)),
         "usage": trace.usage,
         "entries": len(trace.entries),
@@ -75,8 +75,8 @@ def _head(trace: Trace) -> list[str]:
     out = [f"{trace.name or trace.id} · {headline(trace, trace.findings)}"]
     turns = len(trace.turns)
     facts = [count(turns, "turn"), count(len(trace.tools()), "tool call")]
-    if trace.duration_s is not None:
-        facts.append(seconds(trace.duration_s))
+    if trace.elapsed_s is not None:
+        facts.append(seconds(trace.elapsed_s))
     if turns:
         facts.append(cost(total(trace)))
     out.append("  " + " · ".join(facts))
