@@ -80,6 +80,45 @@ def test_a_changed_prompt_is_shown_and_can_be_ignored(shop: Shop, recorded: str)
     assert shop("replay", recorded, changed, "--ignore", rule).code == 0
 
 
+def test_a_drift_names_commands_that_can_be_copied(shop: Shop) -> None:
+    """The ways out of a drift hold the file, the agent and its arguments: they run as they are."""
+    shop("record", "shop:handle", "--to", "f.trace.jsonl", "--", "order=77")
+    shop.changed("new.py", '(**each["arguments"])', '(**each["arguments"] | {"order": 9})')
+    ran = shop("replay", "f.trace.jsonl", "new:handle")
+    assert ran.code == 1
+    found = {line.split(":", 1)[0].strip(): line for line in ran.out.splitlines() if ": " in line}
+    record = found["keep the change"].split(":", 1)[1].split()
+    live = found["run it live"].split(":", 1)[1].split()
+    assert record == ["workbench", "record", "new:handle", "--", "order=77"]
+    assert live == ["workbench", "fork", "f.trace.jsonl", "new:handle", "--on-miss", "live"]
+    assert shop(*record[1:]).code == 0
+    assert shop(*live[1:], "--plan").code == 0
+
+
+def test_an_agent_that_cannot_take_the_recorded_arguments(shop: Shop) -> None:
+    """The text names the recorded agent and its arguments, and nothing of our own inside."""
+    shop("record", "shop:handle", "--to", "f.trace.jsonl", "--", "101")
+    ran = shop("replay", "f.trace.jsonl", "shop.py")
+    assert ran.code == 2
+    assert ran.err == (
+        "workbench: the trace was recorded from shop:handle with (101), and a script cannot be "
+        "given those; run that agent, or give a function arguments of its own after --\n"
+    )
+    ran = shop("replay", "f.trace.jsonl", "shop:fresh_world")
+    assert ran.code == 2
+    assert ran.err == (
+        "workbench: the trace was recorded from shop:handle with (101), and this one: too many "
+        "positional arguments; run that agent, or give it arguments of its own after --\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["replay", "fork"])
+def test_help_explains_the_ways_of_tools_by_name(command: str) -> None:
+    """Each choice stands beside what it does, so that none is taken for another."""
+    text = " ".join(here(command, "--help").out.split())
+    assert "replay: serve the results; verify: run the tools, and compare; live: run the" in text
+
+
 def test_lenient_serves_and_says_so(shop: Shop, recorded: str) -> None:
     """A changed agent gets the recorded answers, and each of them is noted."""
     changed = shop.changed("new.py", "the order total once.", "the order total.")
@@ -111,7 +150,23 @@ def test_a_fault_hits_where_it_aims(shop: Shop, recorded: str) -> None:
     assert ran.code == 1
     assert ran.err.splitlines()[-1] == "scripted.HttpStatus: status 429"
     assert "drivers.py" not in ran.err
-    assert ran.out == "failed · 2 calls from the trace, 0 live, 1 fault · saved not known\n"
+    assert ran.out.splitlines() == [
+        "failed · 2 calls from the trace, 0 live, 1 fault · saved not known",
+        "1 fault hit: HTTP 429 at turn 2; the agent ended with HttpStatus",
+    ]
+
+
+def test_what_came_of_a_fault_is_said(shop: Shop, recorded: str) -> None:
+    """An agent that stands a failure is told from one that does not, in the last line."""
+    changed = shop.changed(
+        "new.py",
+        'result = TOOLS[each["name"]](**each["arguments"])',
+        'try:\n                result = TOOLS[each["name"]](**each["arguments"])\n'
+        '            except TimeoutError:\n                result = "RF-101"',
+    )
+    ran = shop("replay", recorded, changed, "--fault", "timeout@tool:refund")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[-1] == "1 fault hit: timeout at refund in turn 2; the agent went on"
 
 
 def test_a_fault_hits_the_nth_model_call(shop: Shop, recorded: str) -> None:

@@ -33,6 +33,10 @@ class Given:
     """Whether it prints its output itself."""
     name: str = "run"
     """A name for its traces."""
+    spelled: tuple[str, ...] = ()
+    """How a command line names it."""
+    words: tuple[str, ...] = ()
+    """What stood after ``--``."""
 
 
 class AgentImportError(WorkbenchError):
@@ -63,10 +67,12 @@ def given_agent(target: str | None, words: Sequence[str], *, module: str | None 
         if not Path(target).is_file():
             raise UsageError(f"there is no script {target}")
         agent = Script(target, tuple(words))
-        return Given(agent, is_script=True, name=Path(target).stem)
+        spelled, own = (target,), tuple(words)
+        return Given(agent, is_script=True, name=Path(target).stem, spelled=spelled, words=own)
     imported(target)
     args, kwargs = function_arguments(words)
-    return Given(target, args, kwargs, name=target.rpartition(":")[2])
+    name = target.rpartition(":")[2]
+    return Given(target, args, kwargs, name=name, spelled=(target,), words=tuple(words))
 
 
 def _module(name: str, words: Sequence[str]) -> Given:
@@ -84,7 +90,11 @@ def _module(name: str, words: Sequence[str]) -> Given:
     if found is None:
         raise UsageError(f"there is no module {name} here or among the installed packages")
     return Given(
-        Script(name, tuple(words), module=True), is_script=True, name=name.rpartition(".")[2]
+        Script(name, tuple(words), module=True),
+        is_script=True,
+        name=name.rpartition(".")[2],
+        spelled=("-m", name),
+        words=tuple(words),
     )
 
 
@@ -165,13 +175,15 @@ def agent_for(
     Without words of its own, a script gets the recorded ones.
 
     Raises:
-        UsageError: no agent was given; the text names the recorded one and the command to run it.
+        UsageError: no agent was given, or it cannot be called with the recorded arguments; the
+            text names the recorded one and the command to run it.
     """
     info = trace.header.agent
     if target is not None:
         given = given_agent(target, words)
         if given.is_script and not words and info is not None and info.argv:
-            return given_agent(target, info.argv)
+            given = given_agent(target, info.argv)
+        check_recorded_arguments(trace, given)
         return given
     if info is None or not info.target:
         raise UsageError(
@@ -186,6 +198,35 @@ def agent_for(
     if info.kind == "module":
         return given_agent(None, words or info.argv or (), module=info.target)
     return given_agent(info.target, words or info.argv or ())
+
+
+def check_recorded_arguments(trace: Trace, given: Given) -> None:
+    """Refuse an agent that gets the recorded arguments and cannot be called with them.
+
+    Raises:
+        UsageError: the text names the recorded agent.
+    """
+    from workbench.seam.agents import resolve
+    from workbench.seam.opening import input_of
+
+    if given.args or given.kwargs:
+        return  # checked by the run itself
+    args, kwargs = input_of(trace, (), {})
+    try:
+        inspect.signature(resolve(given.agent)[0]).bind(*args, **kwargs)
+    except TypeError as error:
+        info = trace.header.agent
+        known = info is not None and info.target
+        maker = agent_words(info) if info is not None and known else "another agent"
+        shown = ", ".join([*map(repr, args), *(f"{name}={kwargs[name]!r}" for name in kwargs)])
+        why = "a script cannot be given those" if given.is_script else f"this one: {error}"
+        remedy = "a function" if given.is_script else "it"
+        raise UsageError(
+            f"the trace was recorded from {maker} with ({shown}), and {why}; run that agent, or "
+            f"give {remedy} arguments of its own after --"
+        ) from error
+    except ValueError:  # some callables in C tell nothing of their arguments
+        return
 
 
 def named_agent(

@@ -93,16 +93,26 @@ class OnMiss(StrEnum):
 
 ToolsOption = Annotated[
     ToolsBefore,
-    typer.Option("--tools", help="Serve recorded tool results, run the tools, or run and compare."),
+    typer.Option(
+        "--tools",
+        help="Recorded tool calls. replay: serve the results; verify: run the tools, and compare; "
+        "live: run the tools.",
+    ),
 ]
 ToolsBeforeOption = Annotated[
     ToolsBefore,
-    typer.Option("--tools-before", help="Recorded tool calls: serve, run and compare, or run."),
+    typer.Option(
+        "--tools-before",
+        help="Recorded tool calls before the cut. replay: serve the results; verify: run the "
+        "tools, and compare; live: run the tools.",
+    ),
 ]
 ToolsAfterOption = Annotated[
     ToolsAfter,
     typer.Option(
-        "--tools-after", help="Live tool calls that write: refuse, ask for each, let run."
+        "--tools-after",
+        help="Live tool calls that write. deny: end the run; ask: ask for each; allow: let them "
+        "run.",
     ),
 ]
 OnMissOption = Annotated[
@@ -122,7 +132,15 @@ EditTexts = Annotated[
     ),
 ]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Say what would happen, and stop.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before calls go live.")]
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Do not ask before calls go live. Without a terminal nothing is asked: calls go live "
+        "as planned, but --tools-after allow needs this.",
+    ),
+]
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Answer changed calls as well as possible.")
 ]

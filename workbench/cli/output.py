@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 
 import typer
 
-from workbench.errors import WorkbenchError
+from workbench.errors import TraceExistsError, WorkbenchError
 from workbench.version import VERSION
 
 OK = 0
@@ -149,4 +149,6 @@ def error_text(error: BaseException) -> str:
     if isinstance(error, OSError) and not isinstance(error, WorkbenchError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
+    if isinstance(error, TraceExistsError):
+        return str(error).replace("pass replace=True", "give --replace")
     return str(error) or type(error).__name__

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.hints import drift_text
 from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output
 from workbench.cli.watch import Watcher
 from workbench.cli.words import (
@@ -18,6 +19,13 @@ from workbench.cli.words import (
     stored_output,
 )
 from workbench.errors import RunCancelled
+
+_CAME_OF = {
+    "ok": "the agent went on",
+    "drifted": "the agent left the recording",
+    "blocked": "the agent went on, until a live write was denied",
+    "cancelled": "the run was cancelled",
+}
 
 if TYPE_CHECKING:
     from workbench.cli.agents import Given
@@ -72,7 +80,7 @@ def finish(out: Output, result: RunResult, given: Given, parent: Trace, report: 
     """Report on a run, and give the exit code."""
     _agent_said(out, result, given)
     if result.drift is not None:
-        out.say(str(result.drift))
+        out.say(drift_text(str(result.drift), given, parent))
     different = output_difference(parent, result.trace) if result.status == "ok" else []
     if different and report.same_output:
         out.say("warning: the output differs from the recorded one")
@@ -83,6 +91,8 @@ def finish(out: Output, result: RunResult, given: Given, parent: Trace, report: 
     for line in report.before:
         out.say(line)
     out.say(summary(result))
+    if result.fired:
+        out.say(faults_hit(result))
     for line in report.after:
         out.say(line)
     data = {"command": report.command, **run_data(result)}
@@ -106,6 +116,25 @@ def _agent_said(out: Output, result: RunResult, given: Given) -> None:
         out.say(f"the agent ended the process: sys.exit({result.error.code!r})")
     else:
         out.warn(agent_traceback(result.error))
+
+
+def faults_hit(result: RunResult) -> str:
+    """What came of injected faults: ``1 fault hit: HTTP 429 at turn 3; the agent went on``."""
+    from workbench.seam.agents import ScriptExit
+
+    calls = {call.entry: call for call in result.calls}
+    hits = []
+    for fault, entry in result.fired:
+        call = calls.get(entry)
+        where = [call.name] if call is not None and call.kind == "tool" else []
+        where += [f"turn {call.turn}"] if call is not None and call.turn else []
+        hits.append(" at ".join([fault.label, *([" in ".join(map(str, where))] if where else [])]))
+    if result.status == "failed" and result.error is not None:
+        code = f"exit code {result.error.code}" if isinstance(result.error, ScriptExit) else None
+        came = f"the agent ended with {code or type(result.error).__name__}"
+    else:
+        came = _CAME_OF.get(result.status, f"the run is {result.status}")
+    return f"{count(len(hits), 'fault')} hit: {', '.join(hits)}; {came}"
 
 
 def summary(result: RunResult) -> str:
