@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from shopcli import Shop, here
+from shopcli import Shop, here, on_terminal
 
 import workbench as wb
 
@@ -58,6 +58,14 @@ def test_a_module_is_run_as_python_does(shop: Shop) -> None:
     assert (agent.kind, agent.target, agent.argv) == ("module", "shop", ["--order", "5"])
 
 
+def test_turns_are_shown_on_a_terminal_as_they_end(shop: Shop) -> None:
+    """Who waits sees the run go on; a log gets none of it."""
+    code, shown = on_terminal(shop, {}, "record", "shop.py")
+    assert code == 0, shown
+    found = re.findall(r"^turn (\d) · (.+) · \d+(?: ms|\.\d s)\r?$", shown, re.MULTILINE)
+    assert found == [("1", "get_order"), ("2", "refund"), ("3", "Refunded.")]
+
+
 def test_name_and_tags_are_kept(shop: Shop) -> None:
     """A trace can be found again by what it was called."""
     shop("record", "shop.py", "--to", "x.trace.jsonl", "--name", "n", "--tag", "a", "--tag", "b")
@@ -72,7 +80,7 @@ def test_an_existing_trace_is_not_replaced(shop: Shop, recorded: str) -> None:
     assert ran.code == 2
     assert ran.out == ""
     assert ran.err.startswith(f"workbench: {recorded}")
-    assert "replace" in ran.err
+    assert "give --replace to write over it" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert (shop.folder / recorded).read_bytes() == before
     assert shop("record", "shop.py", "--to", recorded, "--replace").code == 0

@@ -1,8 +1,12 @@
 """The command line at work in a folder with a shop's agent."""
 
 import json
+import os
+import pty
+import select
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +72,28 @@ class Shop:
     def keep_ledger(self) -> None:
         """From here on, note what the tools do for real."""
         (self.folder / "ledger.txt").write_text("")
+
+
+def on_terminal(shop: Shop, answers: dict[str, str], *words: str) -> tuple[int, str]:
+    """Run the command on a terminal, answering what it asks; gives its code and what was shown."""
+    master, slave = pty.openpty()
+    process = shop.start(*words, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown, waiting = "", dict(answers)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if select.select([master], [], [], 0.2)[0]:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # the other end is closed: the command has ended
+                break
+            shown += data.decode("utf-8", "replace")
+            for question, answer in list(waiting.items()):
+                if question in shown:
+                    os.write(master, answer.encode())
+                    del waiting[question]
+    os.close(master)
+    return process.wait(30), shown
 
 
 def here(*words: str) -> Ran:

@@ -79,6 +79,7 @@ class _Recording:
                 continue
 
     def _record(self, path: Path) -> RunResult:
+        from workbench.cli.watch import TurnLines
         from workbench.seam.run import record
 
         given = self.given
@@ -89,6 +90,7 @@ class _Recording:
             name=self.name,
             tags=self.tags,
             replace=self.replace,
+            controller=TurnLines() if sys.stderr.isatty() else None,
             **by_name(record, given.kwargs),
         )
 
@@ -130,7 +132,7 @@ def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> N
 
     trace = trace or load(str(path))
     turns, tools = len(trace.turns), len(trace.tools())
-    facts = [seconds(trace.duration_s)]
+    facts = [seconds(trace.elapsed_s)]
     if turns:
         facts.append(cost(total(trace)))
     ended = {"ok": "", "failed": "the agent failed · ", "cancelled": "interrupted · "}
@@ -146,7 +148,7 @@ def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> N
             "path": str(path),
             "turns": turns,
             "tool_calls": tools,
-            "duration_s": trace.duration_s,
+            "duration_s": trace.elapsed_s,
             "cost_usd": usd(total(trace)),
             "output": stored_output(trace),
             "error": error,

@@ -12,10 +12,16 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.output import clean, fitting, write
+from workbench.cli.words import seconds
 from workbench.seam.result import Controller
+from workbench.trace.labels import clip
 
 if TYPE_CHECKING:
     from workbench.seam.result import Progress, Question
+
+
+_SLOW_S = 1.0
+"""From here on a tool is worth a line of its own."""
 
 
 def on_terminal() -> bool:
@@ -36,9 +42,9 @@ def ask(question: str) -> bool:
 class Watcher(Controller):
     """Shows a run on the terminal, and asks there before a live write."""
 
-    def __init__(self, *, progress: bool) -> None:
+    def __init__(self, *, progress: bool, expected: int | None = None) -> None:
         super().__init__()
-        self._bar = _bar() if progress and sys.stderr.isatty() else None
+        self._bar = _bar(expected) if progress and sys.stderr.isatty() else None
         self.unasked = 0
         """Questions that were denied because nobody was there."""
 
@@ -70,6 +76,21 @@ class Watcher(Controller):
                 return
             with self._bar.shown():
                 yield
+
+
+class TurnLines(Controller):
+    """A line on the terminal for each turn that ends, and for each tool that took its time."""
+
+    def on_progress(self, progress: Progress) -> None:
+        """Say which turn ended: what the model did, and how long it took."""
+        call = progress.call
+        took = call.duration_s or 0.0
+        if call.kind != "model" and took < _SLOW_S:
+            return
+        did = call.summary if call.kind == "model" else f"{call.name} ran"
+        turn = f"turn {call.turn}" if call.turn else ""
+        parts = [turn, clip(" ".join(did.split()), 40), seconds(took)]
+        write(sys.stderr, " · ".join(part for part in parts if part))
 
 
 @contextlib.contextmanager
@@ -116,9 +137,9 @@ class _PlainBar:
 class _RichBar(_PlainBar):
     """One line that is drawn over and over, and gone at the end."""
 
-    def __init__(self, rich_progress: Any, console: Any) -> None:
+    def __init__(self, rich_progress: Any, console: Any, expected: int | None) -> None:
         self._progress = rich_progress.Progress(
-            rich_progress.TextColumn("{task.completed}/{task.total}"),
+            rich_progress.TextColumn("{task.fields[count]}"),
             rich_progress.BarColumn(bar_width=20),
             rich_progress.TextColumn("{task.description}", markup=False),
             rich_progress.TimeElapsedColumn(),
@@ -128,13 +149,18 @@ class _RichBar(_PlainBar):
             redirect_stdout=sys.stdout.isatty(),
             redirect_stderr=True,
         )
-        self._task = self._progress.add_task("starting", total=None)
+        count = f"0/{expected}" if expected else ""
+        self._task = self._progress.add_task("starting", total=expected or None, count=count)
 
     def show(self, progress: Progress) -> None:
         call = progress.call
         words = clean(f"{call.name or call.kind} {call.how}")
         self._progress.update(
-            self._task, completed=progress.done, total=progress.expected, description=words
+            self._task,
+            completed=progress.done,
+            total=progress.expected,
+            description=words,
+            count=f"{progress.done}/{progress.expected}",
         )
 
     @contextlib.contextmanager
@@ -151,9 +177,9 @@ class _RichBar(_PlainBar):
             self._progress.start()
 
 
-def _bar() -> _PlainBar:
+def _bar(expected: int | None) -> _PlainBar:
     try:
         from rich import console, progress
     except ImportError:
         return _PlainBar()
-    return _RichBar(progress, console.Console(stderr=True))
+    return _RichBar(progress, console.Console(stderr=True), expected)
