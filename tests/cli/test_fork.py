@@ -1,10 +1,7 @@
 """`workbench fork`."""
 
 import json
-import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import time
@@ -12,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shopcli import Shop, here
+from shopcli import Shop, here, on_terminal
 
 import workbench as wb
 from workbench.cli.edit_words import read_edits
@@ -29,33 +26,11 @@ PLAN = (
 )
 
 
-def _on_terminal(shop: Shop, answers: dict[str, str], *words: str) -> tuple[int, str]:
-    """Run the command on a terminal, answering what it asks; gives its code and what was shown."""
-    master, slave = pty.openpty()
-    process = shop.start(*words, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    shown, waiting = "", dict(answers)
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if select.select([master], [], [], 0.2)[0]:
-            try:
-                data = os.read(master, 65536)
-            except OSError:  # the other end is closed: the command has ended
-                break
-            shown += data.decode("utf-8", "replace")
-            for question, answer in list(waiting.items()):
-                if question in shown:
-                    os.write(master, answer.encode())
-                    del waiting[question]
-    os.close(master)
-    return process.wait(30), shown
-
-
 def test_an_edit_ripples(shop: Shop, recorded: str) -> None:
     """Only what the edit changed goes live; each call says how it was answered, and why."""
     shop.script("edit.json", json.dumps([EDIT]))
     shop.keep_ledger()
-    words = ["--edit", "edit.json", "--tools-after", "allow"]
+    words = ["--edit", "edit.json", "--tools-after", "allow", "--yes"]
     ran = shop("fork", recorded, "--recorded-agent", *words)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
@@ -127,15 +102,69 @@ def test_the_plan_alone(recorded_once: Path) -> None:
     assert sorted(recorded_once.parent.iterdir()) == before
 
 
+def _cut_short(shop: Shop, recorded: str, lines: int) -> str:
+    """The same trace without its last lines, as if its process had been killed."""
+    kept = (shop.folder / recorded).read_text("utf-8").splitlines(keepends=True)[:-lines]
+    return shop.script("cut.trace.jsonl", "".join(kept)).name
+
+
+def test_the_plan_of_a_recording_that_was_killed(shop: Shop, recorded: str) -> None:
+    """Nobody knows what comes after its end: the plan must not say that nothing goes live."""
+    cut = _cut_short(shop, recorded, 1)
+    assert wb.load(shop.folder / cut).status == "cut short"
+    ran = shop("fork", cut, "--on-miss", "live", "--plan")
+    assert ran.out == (
+        "plan: 5 calls from the trace · the trace ends at turn 3: what comes after it is live, "
+        "and how much is not known\n"
+    )
+    ran = shop("fork", cut, "--live-from", "turn:3", "--plan", "--json")
+    assert [line for line in ran.json["plan"]["lines"] if "live" in line] == [
+        "about 1 live",
+        "live writes: denied",
+        "the trace ends at turn 3: what comes after it is live, and how much is not known",
+    ]
+    assert "ends at" not in shop("fork", cut, "--on-miss", "fail", "--plan").out
+
+
+def test_writes_need_a_yes_where_nobody_can_be_asked(shop: Shop, recorded: str) -> None:
+    """A script runs unasked what cannot write; what can is refused until it says --yes."""
+    shop.keep_ledger()
+    words = ["fork", recorded, "shop.py", "--live-from", "turn:2", "--tools-after", "allow"]
+    ran = shop(*words)
+    assert (ran.code, shop.ledger()) == (2, [])
+    assert "nobody can be asked, since this is no terminal: add --yes to run it" in ran.err
+    assert not list(shop.folder.glob("a-fork*"))
+    assert (shop(*words, "--yes").code, shop.ledger()) == (0, ["refund 101 149.99"])
+    assert "--tools-after allow needs this" in " ".join(here("fork", "--help").out.split())
+
+
+def test_all_calls_past_the_cut_say_so(shop: Shop, recorded: str) -> None:
+    """Past the cut nothing is looked up, so no call there is blamed on the recording."""
+    changed = shop.changed("new.py", '"amount": 149.99', '"amount": 5')
+    words = ["--live-from", "turn:2", "--tools-after", "allow", "--yes"]
+    ran = shop("fork", recorded, changed, *words)
+    live = [line.split()[3:6] for line in ran.out.splitlines() if line.split()[2:3] == ["live"]]
+    assert live == [["past", "the", "cut"]] * 3, ran.out
+
+
+def test_a_fork_on_a_terminal_shows_how_far_it_is(shop: Shop, recorded: str) -> None:
+    """The bar begins with the number of calls that the plan counted."""
+    words = ["fork", recorded, "shop.py", "--live-from", "turn:3", "--yes"]
+    code, shown = on_terminal(shop, {}, *words)
+    assert code == 0, shown
+    assert "None" not in shown
+    assert "0/5" in shown
+
+
 def test_a_question_on_a_terminal(shop: Shop, recorded: str) -> None:
     """Before it goes live it asks, and again for the write; a yes lets the write happen."""
     shop.keep_ledger()
     words = ["fork", recorded, "shop.py", "--edit", json.dumps(EDIT), "--tools-after", "ask"]
-    code, shown = _on_terminal(shop, {"Run it? [y/N]": "y\n", "Allow it? [y/N]": "yes\n"}, *words)
+    code, shown = on_terminal(shop, {"Run it? [y/N]": "y\n", "Allow it? [y/N]": "yes\n"}, *words)
     assert code == 0, shown
     assert "turn 2: send_email writes and is about to run for real: send_email(to=" in shown
     assert shop.ledger() == ["email ada@example.com"]
-    code, shown = _on_terminal(shop, {"Allow it? [y/N]": "n\n"}, *words, "--yes")
+    code, shown = on_terminal(shop, {"Allow it? [y/N]": "n\n"}, *words, "--yes")
     assert code == 1, shown
     assert "it was denied" in shown
     assert "Run it?" not in shown
@@ -145,7 +174,7 @@ def test_a_question_on_a_terminal(shop: Shop, recorded: str) -> None:
 def test_no_is_the_default_answer(shop: Shop, recorded: str) -> None:
     """Enter alone runs nothing."""
     words = ["fork", recorded, "shop.py", "--live-from", "turn:2"]
-    code, shown = _on_terminal(shop, {"Run it? [y/N]": "\n"}, *words)
+    code, shown = on_terminal(shop, {"Run it? [y/N]": "\n"}, *words)
     assert code == 1
     assert shown.rstrip().endswith("nothing was run")
     assert not list(shop.folder.glob("a-fork*"))

@@ -41,7 +41,7 @@ def test_from_recording_to_fork(shop: Shop, server: refunds.ModelServer) -> None
     assert server.asked == asked
     edit = '{"type": "reply", "at": "turn:3", "tool_calls": [{"name": "send_email", '
     edit += '"arguments": {"to": "ada@example.com"}}]}'
-    words = ["--edit", edit, "--tools-after", "allow", "--to", "f.trace.jsonl"]
+    words = ["--edit", edit, "--tools-after", "allow", "--yes", "--to", "f.trace.jsonl"]
     ran = shop("fork", "r.trace.jsonl", "--recorded-agent", *words, env=there)
     assert ran.code == 0, ran.out + ran.err
     assert "The customer has been told." in ran.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from workbench.cli.watch import Watcher
     from workbench.seam.result import Plan, RunResult
     from workbench.trace.trace import Trace
+
+
+_NOTHING_LIVE = "nothing expected live"
 
 
 def fork_command(
@@ -88,18 +92,52 @@ class _Job:
             )
         known = {name: value for name, value in self.options.items() if name != "ignore"}
         planned = plan(self.trace, **known)
+        planned = self._open_ended(planned)
         self.out.say(f"plan: {planned}")
         if only:
             self.out.data({"command": "fork", "plan": planned.to_json()})
             raise typer.Exit(OK)
         return planned
 
-    def confirmed(self, planned: Plan) -> bool:
-        """Whether calls may go live: asked on a terminal, taken for granted in a script."""
+    def _open_ended(self, planned: Plan) -> Plan:
+        """The plan, with a word on what nobody can count: all after the end of a cut-off trace."""
+        if self.trace.status != "cut short" or not self.may_go_live:
+            return planned
+        turns = len(self.trace.turns)
+        where = f"at turn {turns}" if turns else "before its first turn"
+        counted = [line for line in planned.lines if planned.live or line != _NOTHING_LIVE]
+        unknown = f"the trace ends {where}: what comes after it is live, and how much is not known"
+        return replace(planned, lines=(*counted, unknown))
+
+    @property
+    def may_go_live(self) -> bool:
+        """Whether any call could run instead of being answered from the trace."""
+        asked = self.options
+        return bool(
+            asked["on_miss"] in (None, "live")
+            or asked["live_from"]
+            or asked["force_live"]
+            or asked["tools_before"] != "replay"
+        )
+
+    def confirmed(self) -> bool:
+        """Whether calls may go live: asked on a terminal. In a script they go live as planned.
+
+        Raises:
+            UsageError: live writes are allowed, and nobody can be asked.
+        """
         from workbench.cli.watch import ask, on_terminal
 
-        may_go_live = planned.live or self.options["on_miss"] == "live" or planned.cut is None
-        return not may_go_live or not on_terminal() or ask("Calls may go live. Run it?")
+        if not self.may_go_live:
+            return True
+        if on_terminal():
+            return ask("Calls may go live. Run it?")
+        if self.options["tools_after"] == "allow":
+            raise UsageError(
+                "live calls may write (--tools-after allow), and nobody can be asked, since this "
+                "is no terminal: add --yes to run it, or --plan to see what would happen"
+            )
+        return True
 
     def run(self, given: Given, planned: Plan, *, sure: bool) -> int:
         """Do it and report on it; unless ``sure``, ask first."""
@@ -107,10 +145,11 @@ class _Job:
         from workbench.cli.watch import Watcher
         from workbench.seam.forks import fork
 
-        if not sure and not self.confirmed(planned):
+        if not sure and not self.confirmed():
             self.out.say("nothing was run")
             return DIFFERENT
-        watcher = Watcher(progress=True)
+        expected = planned.served + planned.rerun + planned.live
+        watcher = Watcher(progress=True, expected=expected)
         kwargs = by_name(fork, given.kwargs)
         where = {**self.where, "to": Path(self.where["to"] or self._next())}
 
@@ -135,7 +174,11 @@ class _Job:
         difference = self.trace.diff(result.trace)
         return Report(
             "fork",
-            before=call_lines(result.calls),
+            before=call_lines(
+                result.calls,
+                cut=self.options["live_from"] is not None,
+                misses_live=self.options["on_miss"] == "live",
+            ),
             after=[*_hints(result, watcher), difference.headline, f"→ {result.trace.path}"],
             data={"plan": planned.to_json(), "diff": difference.to_json()},
             same_output=False,

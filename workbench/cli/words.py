@@ -62,19 +62,42 @@ def usd(total: Total) -> float | None:
     return None if total.exact is None else float(total.exact)
 
 
-def call_lines(calls: list[CallReport]) -> list[str]:
-    """A line for each call: turn, what it was, how it was answered and why."""
+def call_lines(
+    calls: list[CallReport], *, cut: bool = False, misses_live: bool = False
+) -> list[str]:
+    """A line for each call: turn, what it was, how it was answered and why.
+
+    Args:
+        calls: the run's calls.
+        cut: whether the run was to go live at a place.
+        misses_live: whether calls that the recording lacks go live before that place, too.
+    """
+    whys = _whys(calls, cut=cut, misses_live=misses_live)
     rows = [
         (
             "" if call.turn is None else str(call.turn),
             str(call.name or call.kind),
             call.how,
-            _WHY.get(call.reason, call.reason),
+            why,
             " ".join(call.summary.split())[:60],
         )
-        for call in calls
+        for call, why in zip(calls, whys, strict=True)
     ]
     return table(("turn", "call", "how", "why", "outcome"), rows)
+
+
+def _whys(calls: list[CallReport], *, cut: bool, misses_live: bool) -> list[str]:
+    """Why each call was answered as it was.
+
+    Past the cut all calls run live, also those that the recording has; whether it has one says
+    nothing there.
+    """
+    past, out = cut and not misses_live, []
+    for call in calls:
+        past = past or (cut and call.reason == "cut")
+        reason = "cut" if past and call.reason == "miss" and call.how == "live" else call.reason
+        out.append(_WHY.get(reason, reason))
+    return out
 
 
 def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
