@@ -130,4 +130,5 @@ class RunResult:
 
     def __repr__(self) -> str:
         live = f", {self.live_calls} live" if self.live_calls else ""
-        return f"<RunResult {self.status}: {len(self.calls)} calls{live}>"
+        calls = "1 call" if len(self.calls) == 1 else f"{len(self.calls)} calls"
+        return f"<RunResult {self.status}: {calls}{live}>"
