@@ -32,3 +32,17 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         exec(compile(padded, "README.md", "exec"), names)  # noqa: S102 - our own README
         vars(module).update(names)
     assert (tmp_path / "refund.trace.jsonl").is_file()
+
+
+def test_what_contributing_names_is_there() -> None:
+    """Who follows the guide finds each file and folder of this repository that it names."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:workbench|tests|docs|sample_traces)/[\w./-]*)`", text)
+    assert len(named) >= 8
+    assert [each for each in named if not (ROOT / each).exists()] == []
+    views = re.search(r"beside the others in `([^`]+)`", text)
+    assert views is not None
+    assert (ROOT / views[1] / "openai_chat.py").is_file()
+    adapters = [each for each in (ROOT / "workbench" / "adapters").iterdir() if each.name[0] != "_"]
+    assert all((each / "__init__.py").is_file() for each in adapters)
+    assert "a package of its own in `workbench/adapters/`" in text
