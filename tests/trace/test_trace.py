@@ -11,7 +11,16 @@ from journals import HEADER, ask, journal_at, request, response, use, user
 
 from workbench.errors import PlaceError
 from workbench.trace.canonical import request_hash
-from workbench.trace.entries import CallLine, ChunkLine, EndLine, ErrorInfo, EventLine, ResultLine
+from workbench.trace.entries import (
+    CallLine,
+    ChunkLine,
+    EndLine,
+    ErrorInfo,
+    EventLine,
+    HashInfo,
+    ResultLine,
+    TraceLine,
+)
 from workbench.trace.journal import Journal
 from workbench.trace.lines import Lines
 from workbench.trace.payloads import ToolCall
@@ -323,6 +332,16 @@ def test_a_request_is_checked_against_its_hash() -> None:
     assert [each.verify() for each in trace.entries] == [True, False, None]
     [notice] = trace.verify()
     assert str(notice) == "line 4: the request does not have the hash that was recorded"
+
+
+def test_a_tools_hash_leaves_out_what_is_ignored_for_tools() -> None:
+    """What the header ignores under ``tool`` counts for no tool's hash, and for nothing else."""
+    rules = {"tool": ["/arguments/when"], "openai.chat": ["/body/user"]}
+    journal = Journal.in_memory(TraceLine(id="t", hash=HashInfo(ignore=rules)))
+    known = request_hash("tool", None, {"name": "look", "arguments": {"what": 2}})
+    use(journal, "look", {"when": 1, "what": 2}, None, hash=known)
+    use(journal, "look", {"when": 5, "what": 3}, None, hash=known)
+    assert [each.verify() for each in journal.trace().entries] == [True, False]
 
 
 def test_a_trace_goes_to_another_process(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ class Entry(EntryHead):
     def ignored(self) -> Sequence[str]:
         """JSON pointers to what of its request did not count when it was hashed."""
         header = self.trace.header.hash
-        api = self.api or ""
+        api = self.api or "tool"
         return DEFAULT_IGNORE.get(api, ()) if header is None else header.ignore.get(api, ())
 
 
