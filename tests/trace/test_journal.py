@@ -1,16 +1,19 @@
+import errno
 import json
 import os
 import stat
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import ask, journal_at, request, response, user
+from journals import HEADER, ask, journal_at, request, response, user
 
 from workbench.errors import TraceExistsError, TraceFormatError, TraceWriteError, UsageError
+from workbench.trace.appender import ClosedError
 from workbench.trace.entries import (
     CallLine,
     EndLine,
@@ -253,6 +256,62 @@ def test_writing_after_the_end_is_reported(tmp_path: Path) -> None:
     journal.close(EndLine(status="ok"))
     with pytest.raises(TraceWriteError, match="the trace is closed"):
         ask(journal, request(user("late")))
+
+
+class _Failing:
+    """A disk that fails in one way."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+
+    def append(self, data: bytes) -> None:
+        """Fail."""
+        raise self.error
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "Make room: from then on"),
+        (OSError(errno.EFBIG, "File too large"), "Make room: from then on"),
+        (OSError(errno.ENOENT, "the file was deleted"), "record again, and let nothing delete it"),
+        (OSError(errno.EIO, "Input/output error"), "See to it that the file can be written"),
+        (ClosedError(), "from a thread or task that outlived it: wait for that one"),
+    ],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_could_not_be_written_says_what_is_true_of_that(
+    error: OSError, advice: str, *, strict: bool
+) -> None:
+    """Each cause has its own advice, and a run goes on, or ends, as the text says."""
+    journal = Journal(HEADER, _Failing(error), writer="1", strict=strict)
+    if strict:
+        with pytest.raises(TraceWriteError) as raised:
+            ask(journal, request(user("hi")))
+        text = str(raised.value)
+    else:
+        with pytest.warns(RuntimeWarning) as told:
+            ask(journal, request(user("hi")), response("ho"))
+        (failure,) = journal.errors
+        text = str(failure)
+        assert [str(each.message) for each in told] == [text]
+    assert f"1-1 could not be written ({error}), so the trace lacks it. " in text
+    assert advice in text
+    assert text.count("Make room") == (error.errno in (errno.ENOSPC, errno.EFBIG))
+    assert ("The run goes on" in text) == (not strict)
+
+
+def test_a_full_disk_does_not_end_a_run_whose_warnings_are_errors() -> None:
+    """Where warnings are errors (as in many test suites), a lost line still costs only itself."""
+    journal = Journal(HEADER, _Failing(OSError(errno.ENOSPC, "full")), writer="1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ask(journal, request(user("hi")), response("ho"))
+        ask(journal, request(user("again")), response("ho"))
+    assert len(journal.errors) == 2
 
 
 def test_the_header_keeps_what_it_was_given() -> None:

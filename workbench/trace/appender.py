@@ -20,6 +20,13 @@ OWNER_ONLY = 0o600
 _FLAGS = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
+class ClosedError(OSError):
+    """Something was to be written after the end."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EBADF, "the trace is closed")
+
+
 class Appender(Protocol):
     """Where a journal's lines go."""
 
@@ -74,10 +81,11 @@ class FileAppender:
 
         Raises:
             FileExistsError: the file was to be new, and somebody else wrote to it first.
+            ClosedError: it is closed.
             OSError: the lines could not be written; the file is as it was.
         """
         if not self._close.alive:
-            raise OSError(errno.EBADF, "the trace is closed")
+            raise ClosedError
         with locked(self._fd):
             status = os.fstat(self._fd)
             if status.st_nlink == 0:

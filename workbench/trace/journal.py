@@ -7,6 +7,8 @@ own; other processes :meth:`~Journal.join` the file.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import threading
 import warnings
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from workbench.errors import TraceWriteError, UsageError
-from workbench.trace.appender import Appender, FileAppender, MemoryAppender
+from workbench.trace.appender import Appender, ClosedError, FileAppender, MemoryAppender
 from workbench.trace.entries import (
     BaseLine,
     BlobLine,
@@ -40,6 +42,8 @@ from workbench.trace.times import utc_now
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Trace
+
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 _JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()
 
@@ -263,14 +267,18 @@ class Journal:
         where = self.path or "the trace in memory"
         failure = TraceWriteError(
             f"{where}: {what} could not be written ({error}), so the trace lacks it. "
-            "Make room or mend the disk; the run goes on unless the recording is strict"
+            + _advice(error)
+            + ("" if self._strict else ". The run goes on")
         )
         failure.__cause__ = error
         self.errors.append(failure)
         if self._strict:
             raise failure
         if len(self.errors) == 1:
-            warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
+            # Where warnings are errors it would end the run, which it says goes on. It is among the
+            # errors all the same.
+            with contextlib.suppress(RuntimeWarning):
+                warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
 
     def _follow_fork(self) -> None:
         """In a forked child: go on as a writer of its own, with its own open file."""
@@ -291,6 +299,22 @@ class Journal:
                 self._failed(_joined_line(self.writer), error)
                 return
         self._write(Packed(_joined(self.writer)), _joined_line(self.writer))
+
+
+def _advice(error: OSError) -> str:
+    """What to do about a line that could not be written."""
+    if isinstance(error, ClosedError):
+        return (
+            "It came after the end of the recording, from a thread or task that outlived it: "
+            "wait for that one before the end"
+        )
+    if error.errno in _FULL:
+        return "Make room: from then on lines are written again"
+    if error.errno == errno.ENOENT:
+        return (
+            "With the file all that was recorded is gone: record again, and let nothing delete it"
+        )
+    return "See to it that the file can be written: from then on lines are written again"
 
 
 def _beside(path: Path, *, replace: bool) -> Path | None:
