@@ -104,6 +104,14 @@ def test_a_fault_without_an_aim_hits_the_first_model_call(two: wb.Trace) -> None
     assert [c.how for c in result.calls] == ["fault", "replayed", "replayed"]
 
 
+def test_a_fault_without_an_aim_hits_every_model_call_until_it_is_used_up(two: wb.Trace) -> None:
+    """times=4 fails three tries of the first question, and goes on with the second one."""
+    result = wb.replay(patient, two, faults=[ConnectionReset(times=4)])
+    assert result.output == ["gave up: Lost", "re: two"]
+    assert [call.how for call in result.calls] == ["fault"] * 4 + ["replayed"]
+    assert [call.turn for call in result.calls] == [1, 1, 1, 2, 2]
+
+
 def test_nth_counts_calls_not_retries(two: wb.Trace) -> None:
     """nth=2 is the second call, although the first was tried twice."""
     first = ConnectionReset().at(wb.turn(1))

@@ -21,7 +21,8 @@ from workbench.trace.places import Place
 class Aim(BaseModel):
     """Which calls a fault hits: those to which every given field applies.
 
-    With nothing given it is the first model call.
+    With nothing given it is every model call, until the fault's ``times`` is used up: by default
+    the first one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
