@@ -62,7 +62,7 @@ def test_keys_stay_in_the_page(refund_bench: Callable[..., Any]) -> None:
         bench.page.keyboard.press(key)
     bench.until("bench.selected", 2)
     assert bench.page.evaluate(NO_CELL_ADDED) == before
-    bench.root.get_by_role("textbox", name="text").first.fill("abd")
+    bench.root.get_by_role("textbox", name="its own words").fill("abd")
     bench.page.keyboard.type("aabb")
     assert bench.page.evaluate(NO_CELL_ADDED) == before
 
@@ -101,6 +101,7 @@ def test_the_tabs_show_the_context_and_the_raw_payload(refund_bench: Callable[..
 def test_a_screen_reader_finds_its_way(refund_bench: Callable[..., Any]) -> None:
     """List, selection, tabs and state have roles and names."""
     bench = refund_bench()
+    expect(bench.root.locator(".wb-plan")).to_contain_text("from turn 1")
     tree = bench.root.aria_snapshot()
     for line in ('listbox "turns"', "option", 'tab "Turn" [selected]', "navigation", "status",
                  'region "plan"', 'button "Run from here"'):  # fmt: skip

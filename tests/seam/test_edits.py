@@ -78,3 +78,25 @@ def test_an_edit_that_is_never_reached_is_reported(doubled: wb.Trace, world: Wor
     fork = wb.fork(agent, doubled, edits=edits)
     assert fork.output == "stop"
     assert "the edit at turn:4 was never reached" in fork.notices
+
+
+def test_an_edited_result_is_served_after_a_live_write_too(doubled: wb.Trace, world: World) -> None:
+    """Recorded results are void then; one that a person wrote is not."""
+    edits = (
+        doubled.edit()
+        .reply(
+            wb.turn(1),
+            tool_calls=[
+                ("refund", {"order_id": 7, "amount": 1.0}),
+                ("get_order", {"order_id": 101}),
+            ],
+        )
+        .tool_result(wb.turn(1), {"id": 101, "total": 5})
+    )
+    world.answer = script(DONE)
+    with fresh_shop():
+        fork = wb.fork(agent, doubled, edits=edits, tools_after="allow")
+    assert [(c.name, c.how) for c in fork.calls if c.kind == "tool"] == [
+        ("refund", "live"),
+        ("get_order", "edited"),
+    ]

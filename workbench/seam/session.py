@@ -168,6 +168,8 @@ class Session:
         """After a live write the recorded world no longer is the world: its results are void."""
         if call.kind != "tool" or not self._wrote_live or self.cut.why(entry) is not None:
             return False
+        if entry.id in self.setting.edits:
+            return False  # what a person put there is theirs to say
         return self.policy.tools_before == "replay"
 
     def _cuts_stream(self, ticket: Ticket, fault: Any) -> bool:
