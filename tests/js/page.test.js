@@ -79,14 +79,12 @@ describe('the page', () => {
     let told = 0;
     model.save_changes = () => { told += 1; };
     const before = model.sent.length;
-    for (let n = 0; n < 8; n += 1) {
-      press('j');
-      await settled(15);
-      expect(one('.wb-panel').textContent).toContain(`new since turn ${n + 1}`);
-    }
+    // Without any waiting between, so that a busy machine makes no pause of it.
+    for (let n = 0; n < 8; n += 1) press('j');
     expect(model.sent.slice(before).filter((each) => each.do !== 'turns')).toEqual([]);
     expect(told).toBe(0);
-    await settled(220);
+    await settled(400);
+    expect(one('.wb-panel').textContent).toContain('new since turn 8');
     expect(told).toBe(1);
     expect(requestsOf(model, 'plan').at(-1)).toMatchObject({ n: 9 });
     expect(model.sent.slice(before).filter((each) => each.do === 'plan')).toHaveLength(1);
