@@ -23,7 +23,9 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # The quick tests share the cores. Browsers, kernels and the model come one after the other, so
 # that none of them waits for a core that another holds.
 QUICK := not (browser or slow or model or benchmark)
-HEAVY := (browser or slow or model) and not benchmark
+HEAVY := (slow or model) and not (browser or benchmark)
+# In a process of their own: the browser's driver keeps an event loop running in its thread.
+PAGE := browser and not benchmark
 
 .PHONY: help env browser lab test check bench pins clean
 
@@ -60,6 +62,7 @@ test: check browser  ## run every test, the browser's and the page's too
 	npx --no-install vitest run
 	$(BIN)/python -m pytest -n 2 -m "$(QUICK)"
 	$(BIN)/python -m pytest -m "$(HEAVY)"
+	$(BIN)/python -m pytest -m "$(PAGE)"
 
 check: $(INSTALLED) $(MODULES)  ## lint, types and layers, in under a minute
 	$(BIN)/ruff check .
