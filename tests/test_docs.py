@@ -46,3 +46,10 @@ def test_what_contributing_names_is_there() -> None:
     adapters = [each for each in (ROOT / "workbench" / "adapters").iterdir() if each.name[0] != "_"]
     assert all((each / "__init__.py").is_file() for each in adapters)
     assert "a package of its own in `workbench/adapters/`" in text
+
+
+def test_no_placeholder_is_left() -> None:
+    """What a reader is to fill in is marked as such; what we were to fill in is filled in."""
+    for path in (ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^(MEASURED|TODO|TBD|FIXME)\b", text, re.MULTILINE), path.name
