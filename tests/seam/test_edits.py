@@ -100,3 +100,23 @@ def test_an_edited_result_is_served_after_a_live_write_too(doubled: wb.Trace, wo
         ("refund", "live"),
         ("get_order", "edited"),
     ]
+
+
+def test_a_place_inside_a_served_tool_is_refused() -> None:
+    """The tool would be served whole, and nothing inside it asked for: said, not ignored."""
+
+    @wb.tool(effect="read")
+    def think() -> str:
+        return str(ask("inner")["content"])
+
+    recorded = wb.record(think)
+    tool, inner = recorded.trace.entries
+    assert inner.enclosing == tool.id
+    edits = recorded.trace.edit().reply(wb.entry(inner.id), text="changed")
+    for options in ({"live_from": wb.entry(inner.id)}, {"edits": edits}):
+        with pytest.raises(wb.PlaceError, match=r'name entry\("1-1"\)'):
+            wb.fork(think, recorded.trace, **options)
+        with pytest.raises(wb.PlaceError, match="lies inside the tool call 1-1"):
+            wb.plan(recorded.trace, **options)
+    again = wb.fork(think, recorded.trace, edits=edits, tools_before="verify", on_miss="live")
+    assert again.output == "changed"

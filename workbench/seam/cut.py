@@ -10,6 +10,7 @@ from workbench.trace.places import Place
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from workbench.seam.calls import Policy
     from workbench.trace.trace import Entry, Trace
 
 
@@ -74,6 +75,29 @@ class Cut:
             self.first = trace.entries[-1].seq + 1 if len(trace.entries) else 0
             return
         self.first = min(entry.seq for entry in _named(trace, live_from))
+
+
+def check_reachable(trace: Trace, cut: Cut, edited: Iterable[str], policy: Policy) -> None:
+    """Refuse a cut, a forced entry or an edit that lies inside a tool which is served whole.
+
+    A served tool does not run, so nothing inside it is ever asked for.
+
+    Raises:
+        PlaceError: one does; the text names the tool's own entry.
+    """
+    if policy.tools_before != "replay":
+        return
+    wanted = {*cut.forced, *edited}
+    if cut.place is not None and cut.place.kind == "entry":
+        wanted.add(str(cut.place.value))
+    for entry_id in sorted(wanted):
+        outer = trace.entry(entry_id).enclosing
+        if outer is not None and cut.why(trace.entry(outer)) is None:
+            raise PlaceError(
+                f"entry {entry_id} lies inside the tool call {outer}, which is served from the "
+                f'trace and does not run: name entry("{outer}"), or run the tools again with '
+                'tools_before="verify" and a setup= that makes their world'
+            )
 
 
 def _named(trace: Trace, place: Place) -> list[Entry]:

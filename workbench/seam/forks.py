@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UsageError
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.calls import OnMiss, Policy, ToolsAfter, ToolsBefore
-from workbench.seam.cut import Cut
+from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.opening import ForkOptions, Ignore, Output, TraceLike, as_trace, input_of
 from workbench.seam.opening import open_fork as _open
 from workbench.seam.result import Plan
@@ -167,7 +167,9 @@ def plan(
         edits, faults, live_from, force_live, on_miss, tools_before, tools_after, None
     )
     checked = as_edits(parent, options.edits, options.faults)
-    return make_plan(parent, checked, Cut(parent, live_from, force_live), options.policy)
+    cut = Cut(parent, live_from, force_live)
+    check_reachable(parent, cut, checked.targets(), options.policy)
+    return make_plan(parent, checked, cut, options.policy)
 
 
 def _forking(

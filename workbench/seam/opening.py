@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import TraceError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Policy
-from workbench.seam.cut import Cut
+from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.faulting import Faults
 from workbench.seam.hooks import install_adapters
 from workbench.seam.pins import Pins
@@ -100,6 +100,7 @@ def open_fork(
     install_adapters()
     edits = as_edits(parent, options.edits, options.faults)
     cut = Cut(parent, options.live_from, options.force_live)
+    check_reachable(parent, cut, edits.targets(), options.policy)
     rules = _rules(options.ignore, parent)
     header = _header(agent, output, arguments, rules, seed=parent.header.seed or parent.id)
     header.parent = _parent_info(parent, options, edits, cut)
