@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,13 @@ _FOREIGN = re.compile(
             ("registry.npmjs", ".org"),
             ("npmmirror.", "com"),
             ("deb.debian", ".org"),
-            ("/work/", "main"),
-            ("/work/", "shared"),
-            ("/opt/", "wbvenv"),
-            ("/ro", "ot/"),
         ]
+    )
+    # This machine's own folders, whatever they are called here.
+    + "".join(
+        "|" + re.escape(f"{folder}/")
+        for folder in {Path(__file__).resolve().parents[1], Path(sys.prefix), Path.home()}
+        if len(folder.parts) > 1
     )
     + "|"
     + "/home/"
