@@ -70,7 +70,13 @@ class Entry(EntryHead):
 
     @property
     def request(self) -> Any:
-        """A call's request, complete. A tool's is ``{name, arguments}`` as stored."""
+        """A call's request, complete. A tool's is ``{name, arguments}`` as stored, an event's
+        ``{type, data}``, that of an input ``{prompt, choices}``."""
+        if self.kind == "event":
+            return {"type": self.type, "data": self.trace.bodies.stored(self._line)}
+        if self.kind == "input":
+            asked = {name: self._head.get(name) for name in ("prompt", "choices")}
+            return {name: value for name, value in asked.items() if value is not None}
         if not self._is_call:
             return None
         return self.trace.bodies.request(self._index, raw=self.kind == "tool")
@@ -86,7 +92,10 @@ class Entry(EntryHead):
 
     @property
     def response(self) -> Any:
-        """A call's response: a model's ``{status, headers, body}``; a tool's result as stored."""
+        """A call's response: a model's ``{status, headers, body}``; a tool's result or a human's
+        answer as stored."""
+        if self.kind == "input":
+            return self.trace.bodies.stored(self._line)
         line = self._result_line
         if line is None:
             return None
@@ -186,6 +195,11 @@ class Entry(EntryHead):
     def prompt(self) -> Any:
         """What a human was asked, decoded."""
         return decode(self._head.get("prompt")) if self.kind == "input" else None
+
+    @property
+    def choices(self) -> list[Any] | None:
+        """The answers that a human was to choose from."""
+        return decode(self._head.get("choices")) if self.kind == "input" else None
 
     @property
     def turn(self) -> Turn | None:
