@@ -19,12 +19,14 @@
     ├── ReplayError                a replay could not go on
     │   ├── DriftError             the agent does not do what was recorded
     │   └── RecordedError          stands for a recorded exception whose type is not loaded
+    ├── ToolFaultError             what a tool raises for an injected fault; never a real error
     ├── EditError                  an edit that cannot be applied, or that a provider would refuse
     └── LocalModelError            the offline model's server did not start or died
 
     StopRun (BaseException)        ends a run at the next seam; no ``except Exception`` eats it
     ├── RunBlocked                 a live write was not allowed
-    └── RunCancelled               somebody cancelled the run
+    ├── RunCancelled               somebody cancelled the run
+    └── SimulatedCrash             an injected fault ended the process, as it were
 
 An error's text says what happened, where, and what to do about it.
 """
@@ -161,15 +163,38 @@ class RecordedError(ReplayError):
         super().__init__(f"{type_name}: {message}")
 
 
+class ToolFaultError(WorkbenchError):
+    """What a tool raises for an injected fault that has no exception of Python's own.
+
+    An agent that handles any failure of its tools handles this one. It is never a real error.
+
+    Attributes:
+        result: for a partial success, what was done before the failure; else None.
+        status: for an HTTP error, the status; else None.
+        headers: for an HTTP error, the response's headers; else None.
+        body: for an HTTP error, the response's body; else None.
+    """
+
+    result: Any = None
+    status: int | None = None
+    headers: dict[str, str] | None = None
+    body: Any = None
+
+
 class EditError(WorkbenchError):
     """An edit that cannot be applied, or that a provider would refuse.
 
     Attributes:
         problems: one sentence for each thing that is wrong.
+        mends: what would put it right (:class:`workbench.trace.edits.Mend`), the best one first;
+            empty where nothing but another edit would.
     """
 
-    def __init__(self, message: str, *, problems: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, *, problems: Sequence[str] = (), mends: Sequence[Any] = ()
+    ) -> None:
         self.problems = tuple(problems)
+        self.mends = tuple(mends)
         super().__init__(message)
 
 
@@ -187,3 +212,19 @@ class RunBlocked(StopRun):
 
 class RunCancelled(StopRun):
     """Somebody cancelled the run."""
+
+
+class SimulatedCrash(StopRun):
+    """An injected fault ended the process here, as it were: the trace has no end.
+
+    A second run goes on from there with ``resumes=crash.trace``.
+
+    Attributes:
+        trace: the trace of the run that died; None when it was not kept.
+        fault: the fault (a :class:`workbench.faults.Crash`).
+    """
+
+    def __init__(self, message: str, *, fault: Any = None, trace: Any = None) -> None:
+        self.fault = fault
+        self.trace = trace
+        super().__init__(message)

@@ -13,6 +13,7 @@ from workbench.errors import UnknownApiError
 from .base import (
     JSON,
     Message,
+    MessageChange,
     PayloadView,
     Reply,
     ToolCall,
@@ -29,6 +30,7 @@ __all__ = [
     "JSON",
     "Change",
     "Message",
+    "MessageChange",
     "PayloadView",
     "Reply",
     "ToolCall",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 JSON: TypeAlias = Any
 """Parsed JSON of any shape."""
@@ -49,6 +49,8 @@ class Message:
     """The readable reasoning that travels with the message."""
     images: int = 0
     """How many parts are not text: images, audio, files."""
+    signed: tuple[str, ...] = ()
+    """What of it is signed or opaque reasoning, which a provider takes back only as it was."""
     raw: JSON = None
     """The message as it was on the wire."""
     at: tuple[str | int, ...] = field(default=(), compare=False)
@@ -83,6 +85,27 @@ class Reply:
     """The text of a refusal, or None."""
     role: str = "assistant"
     """The role in the payload."""
+    signed: tuple[str, ...] = ()
+    """What of it is signed or opaque reasoning, which a provider takes back only as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChange:
+    """One change of a request's conversation.
+
+    Places are those of :meth:`PayloadView.messages`, from 0, before any of the changes.
+    """
+
+    op: Literal["replace", "insert", "drop"]
+    """What is done with the message there; ``insert`` puts a new one before it."""
+    place: int
+    """Which message; for ``insert`` also one past the last."""
+    role: str | None = None
+    """The new role; None keeps the old one, and for a new message means ``user``."""
+    text: str | None = None
+    """The new text; None keeps the old one."""
+    message: JSON = None
+    """The whole new message in the provider's own shape, instead of a role and a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +148,10 @@ class PayloadView(Protocol):
     def conversation_path(self) -> tuple[str, ...]:
         """Where a request keeps the list that grows, such as `("body", "messages")`."""
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that a message of a request may have on the wire."""
+
     def messages(self, body: JSON) -> list[Message]:
         """The conversation of a request, system prompt first, each with its place (`at`)."""
 
@@ -164,9 +191,39 @@ class PayloadView(Protocol):
         *,
         text: str | None = None,
         tool_calls: Sequence[ToolCallLike] | None = None,
+        refusal: str | None = None,
+        finish_reason: str | None = None,
     ) -> JSON:
         """A new body in which the model said this instead; None keeps what is there.
 
-        An empty `tool_calls` removes all calls. Raises EditError for a call without a name,
-        for two calls with one id, and for arguments that JSON can't hold.
+        An empty `tool_calls` removes all calls. A refusal stands alone: text and calls that are
+        not given go. The finish reason follows from the rest unless it is given. What is not
+        named stays as it was, except for what described or signed the old words. Raises EditError
+        for a call without a name, for two calls with one id, and for arguments that JSON can't
+        hold.
+        """
+
+    def with_request(
+        self,
+        body: JSON,
+        *,
+        system: str | None = None,
+        messages: Sequence[MessageChange] = (),
+        model: str | None = None,
+        set: Mapping[str, JSON] | None = None,  # noqa: A002 - what it does
+        unset: Sequence[str] = (),
+    ) -> JSON:
+        """A new request body that asks this instead; None keeps what is there.
+
+        Messages that no change names are the same objects; a body that would stay the same is
+        returned itself. A new text, and another model, drop the signed reasoning of the messages
+        concerned.
+
+        Args:
+            body: what was asked.
+            system: the text of the (first) system prompt; one is put first where there is none.
+            messages: changes of the conversation.
+            model: another model.
+            set: further fields by name, None included.
+            unset: fields to leave out.
         """

@@ -33,6 +33,11 @@ def settle_calls(
     return settled
 
 
+def same_calls(new: Sequence[ToolCall], old: Sequence[ToolCall]) -> bool:
+    """Whether both ask for the same tools with the same argument texts, in the same order."""
+    return [(call.name, call.raw) for call in new] == [(call.name, call.raw) for call in old]
+
+
 def seed_of(body: JSON, response_id: JSON) -> str:
     """What derived ids are made from: the response's id, or its content when it has none."""
     if isinstance(response_id, str) and response_id:

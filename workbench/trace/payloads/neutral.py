@@ -8,11 +8,12 @@ Response: `{"content", "tool_calls": [{"id", "name", "arguments": {…}}], "fini
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .base import JSON, Message, Reply, ToolCall, ToolCallLike, ToolSpec, Usage
-from .calls import seed_of, settle_calls
+from .base import JSON, Message, MessageChange, Reply, ToolCall, ToolCallLike, ToolSpec, Usage
+from .calls import same_calls, seed_of, settle_calls
+from .chat import with_request, write_content
 from .deltas import Growing, Slots, pieces
 from .reading import (
     as_count,
@@ -24,6 +25,7 @@ from .reading import (
     read_call,
     read_content,
 )
+from .signed import drop_signed, signed_parts
 
 _COUNTS = (
     "input_tokens",
@@ -39,6 +41,7 @@ class NeutralView:
 
     api = "workbench"
     conversation_path = ("body", "messages")
+    roles = ("system", "user", "assistant", "tool")
 
     def messages(self, body: JSON) -> list[Message]:
         """The `messages` of a request."""
@@ -89,6 +92,7 @@ class NeutralView:
             finish_reason=as_text_or_none(source.get("finish_reason")),
             refusal=as_text_or_none(source.get("refusal")),
             role=as_text(source.get("role")) or "assistant",
+            signed=signed_parts(source),
         )
 
     def usage(self, body: JSON) -> Usage | None:
@@ -141,23 +145,50 @@ class NeutralView:
         *,
         text: str | None = None,
         tool_calls: Sequence[ToolCallLike] | None = None,
+        refusal: str | None = None,
+        finish_reason: str | None = None,
     ) -> JSON:
         """A body in which the model said this instead. See `PayloadView`."""
-        if text is None and tool_calls is None:
+        if text is None and tool_calls is None and refusal is None and finish_reason is None:
             return body
         said = {key: value for key, value in as_dict(body).items() if key != "error"}
-        if text is not None:
-            said["content"] = text
+        if text is not None and text != read_content(said.get("content")).text:
+            write_content(said, text)
             said.pop("refusal", None)
+            drop_signed(said)
+        if refusal is not None:
+            said |= {"refusal": refusal, "content": text}
+            tool_calls = tool_calls or []
         if tool_calls is not None:
-            old, old_raw = _calls(said), as_list(said.pop("tool_calls", None))
-            calls = settle_calls(tool_calls, old, seed_of(body, said.get("id")))
-            if calls:
-                said["tool_calls"] = [_written(call, n, old_raw) for n, call in enumerate(calls)]
-        if not isinstance(said.get("content"), str | list):
+            self._write_calls(said, tool_calls, seed_of(body, said.get("id")))
+        if not isinstance(said.get("content"), str | list) and refusal is None:
             said["content"] = None if as_list(said.get("tool_calls")) else ""
-        said["finish_reason"] = "tool_calls" if as_list(said.get("tool_calls")) else "stop"
+        ended = "tool_calls" if as_list(said.get("tool_calls")) else "stop"
+        said["finish_reason"] = finish_reason or ended
         return said
+
+    def _write_calls(self, said: dict[str, Any], given: Sequence[ToolCallLike], seed: str) -> None:
+        old, old_raw = _calls(said), as_list(said.pop("tool_calls", None))
+        calls = settle_calls(given, old, seed)
+        if calls:
+            said["tool_calls"] = [_written(call, n, old_raw) for n, call in enumerate(calls)]
+        if not same_calls(calls, old):
+            drop_signed(said)
+
+    def with_request(
+        self,
+        body: JSON,
+        *,
+        system: str | None = None,
+        messages: Sequence[MessageChange] = (),
+        model: str | None = None,
+        set: Mapping[str, JSON] | None = None,  # noqa: A002 - as in PayloadView
+        unset: Sequence[str] = (),
+    ) -> JSON:
+        """A request that asks this instead. See `PayloadView`."""
+        return with_request(
+            body, system=system, messages=messages, model=model, set=set, unset=unset
+        )
 
 
 def _message(raw: JSON, at: tuple[str | int, ...]) -> Message:
@@ -173,6 +204,7 @@ def _message(raw: JSON, at: tuple[str | int, ...]) -> Message:
         name=as_text_or_none(source.get("name")),
         reasoning=as_text(source.get("reasoning")) or content.reasoning,
         images=content.others,
+        signed=signed_parts(source),
         raw=raw,
         at=at,
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .base import JSON, Message, Reply, ToolCall, ToolCallLike, ToolSpec, Usage
-from .calls import derived_id, seed_of, settle_calls
+from .base import JSON, Message, MessageChange, Reply, ToolCall, ToolCallLike, ToolSpec, Usage
+from .calls import derived_id, same_calls, seed_of, settle_calls
+from .chat import with_request, write_content
 from .deltas import Growing, Slots, pieces
 from .reading import (
-    TEXT_PARTS,
     as_count,
     as_dict,
     as_list,
@@ -19,6 +19,7 @@ from .reading import (
     read_call,
     read_content,
 )
+from .signed import drop_signed, signed_parts
 
 _ROLES = {"developer": "system", "function": "tool"}
 _TEXTS = ("reasoning_content", "reasoning", "content", "refusal")
@@ -38,6 +39,7 @@ class OpenAIChatView:
 
     api = "openai.chat"
     conversation_path = ("body", "messages")
+    roles = ("system", "developer", "user", "assistant", "tool", "function")
 
     def messages(self, body: JSON) -> list[Message]:
         """The `messages` of a request."""
@@ -84,6 +86,7 @@ class OpenAIChatView:
             finish_reason=as_text_or_none(choice.get("finish_reason")),
             refusal=_refusal(raw),
             role=as_text(raw.get("role")) or "assistant",
+            signed=said.signed,
         )
 
     def usage(self, body: JSON) -> Usage | None:
@@ -148,25 +151,45 @@ class OpenAIChatView:
         *,
         text: str | None = None,
         tool_calls: Sequence[ToolCallLike] | None = None,
+        refusal: str | None = None,
+        finish_reason: str | None = None,
     ) -> JSON:
         """A completion in which the first choice says this instead. See `PayloadView`."""
-        if text is None and tool_calls is None:
+        if text is None and tool_calls is None and refusal is None and finish_reason is None:
             return body
         source = as_dict(body)
         seed = seed_of(body, source.get("id"))
         choice = _first_choice(source) or {"index": 0}
         message = dict(as_dict(choice.get("message"))) or {"role": "assistant"}
-        old = _calls(message)
-        if text is not None:
+        new_text = text is not None and text != read_content(message.get("content")).text
+        if text is not None and (new_text or not isinstance(message.get("content"), str | list)):
             _write_text(message, text)
+        if refusal is not None:
+            message |= {"content": text, "refusal": refusal}
+            tool_calls = tool_calls or []
         if tool_calls is not None:
-            _write_calls(message, settle_calls(tool_calls, old, seed))
-        if not isinstance(message.get("content"), str | list):
+            _write_calls(message, tool_calls, seed)
+        if not isinstance(message.get("content"), str | list) and refusal is None:
             message["content"] = None if _calls(message) else ""
-        said = {**choice, "message": message, "finish_reason": _finish(message)}
-        if text is not None and said.get("logprobs") is not None:
+        said = {**choice, "message": message, "finish_reason": finish_reason or _finish(message)}
+        if new_text and said.get("logprobs") is not None:
             said["logprobs"] = None
         return _with_first_choice(source, said, seed)
+
+    def with_request(
+        self,
+        body: JSON,
+        *,
+        system: str | None = None,
+        messages: Sequence[MessageChange] = (),
+        model: str | None = None,
+        set: Mapping[str, JSON] | None = None,  # noqa: A002 - as in PayloadView
+        unset: Sequence[str] = (),
+    ) -> JSON:
+        """A request that asks this instead. See `PayloadView`."""
+        return with_request(
+            body, system=system, messages=messages, model=model, set=set, unset=unset
+        )
 
 
 class _GrowingChoice:
@@ -234,6 +257,7 @@ def _message(raw: JSON, at: tuple[str | int, ...]) -> Message:
         name=as_text_or_none(source.get("name")),
         reasoning=first_text(source, "reasoning_content", "reasoning") or content.reasoning,
         images=content.others,
+        signed=signed_parts(source),
         raw=raw,
         at=at,
     )
@@ -302,20 +326,16 @@ def _finish(message: dict[str, Any]) -> str:
 
 
 def _write_text(message: dict[str, Any], text: str) -> None:
-    content = message.get("content")
-    if isinstance(content, list):
-        is_text = [as_dict(part).get("type") in TEXT_PARTS for part in content]
-        kept = [part for part, old in zip(content, is_text, strict=True) if not old]
-        place = is_text.index(True) if True in is_text else len(kept)
-        message["content"] = [*kept[:place], {"type": "text", "text": text}, *kept[place:]]
-    else:
-        message["content"] = text
+    write_content(message, text)
     for key, empty in _TIED_TO_TEXT.items():
         if message.get(key):
             message[key] = empty
+    drop_signed(message)
 
 
-def _write_calls(message: dict[str, Any], calls: Sequence[ToolCall]) -> None:
+def _write_calls(message: dict[str, Any], given: Sequence[ToolCallLike], seed: str) -> None:
+    was = _calls(message)
+    calls = settle_calls(given, was, seed)
     old = as_list(message.pop("tool_calls", None))
     legacy = message.pop("function_call", None)
     if isinstance(legacy, dict) and not old and len(calls) == 1:
@@ -325,6 +345,8 @@ def _write_calls(message: dict[str, Any], calls: Sequence[ToolCall]) -> None:
         message["tool_calls"] = [
             _written(call, raw) for call, raw in zip(calls, before, strict=True)
         ]
+    if not same_calls(calls, was):
+        drop_signed(message)
 
 
 def _written(call: ToolCall, old: dict[str, Any]) -> dict[str, Any]:
