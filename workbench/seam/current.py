@@ -31,6 +31,9 @@ ENCLOSING: ContextVar[str | None] = ContextVar("workbench_enclosing", default=No
 LAST_MODEL: ContextVar[str | None] = ContextVar("workbench_last_model", default=None)
 KEY: ContextVar[str | None] = ContextVar("workbench_key", default=None)
 LIVE_WRITE: ContextVar[bool] = ContextVar("workbench_live_write", default=False)
+COVERED: ContextVar[bool] = ContextVar("workbench_covered", default=False)
+"""Whether a model call that is on the seam already is being made here: what an SDK sends for it
+is the same call, and not another."""
 _STEP: ContextVar[str] = ContextVar("workbench_step", default="")
 
 _open: list[Seam] = []

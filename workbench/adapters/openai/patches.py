@@ -15,7 +15,7 @@ from workbench.adapters.openai import sdk
 from workbench.adapters.openai.asking import call_of, endpoint, is_chat
 from workbench.adapters.openai.hooks import CAUGHT, AsyncChatHooks, ChatHooks
 from workbench.errors import DriftError, MissingExtraError, UsageError
-from workbench.seam.current import ENCLOSING, call_site, current_seam
+from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
 
 
@@ -96,7 +96,7 @@ def _wrap(module: str, name: str, wrapper: Callable[..., Any]) -> None:
 
 
 def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    seam = current_seam() if _state.wanted else None
+    seam = current_seam() if _state.wanted and not COVERED.get() else None
     if seam is None:
         sdk.settle_key(client)
         return wrapped(*args, **kwargs)
@@ -110,7 +110,7 @@ def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _arequest(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """As :func:`_request`. It is no coroutine itself: the request is read before any waiting."""
-    seam = current_seam() if _state.wanted else None
+    seam = current_seam() if _state.wanted and not COVERED.get() else None
     if seam is None:
         sdk.settle_key(client)
         return wrapped(*args, **kwargs)
