@@ -2,11 +2,40 @@
 
 from workbench.trace.faults import (
     Aim,
+    ConnectionRefused,
     ConnectionReset,
+    Crash,
+    CutOff,
+    EmptyResult,
     Fault,
     HttpError,
+    MalformedResponse,
+    MalformedToolCall,
+    PartialSuccess,
+    Refusal,
+    StaleResult,
     StreamTruncate,
     Timeout,
+    ToolError,
+    ToolTimeout,
 )
 
-__all__ = ["Aim", "ConnectionReset", "Fault", "HttpError", "StreamTruncate", "Timeout"]
+__all__ = [
+    "Aim",
+    "ConnectionRefused",
+    "ConnectionReset",
+    "Crash",
+    "CutOff",
+    "EmptyResult",
+    "Fault",
+    "HttpError",
+    "MalformedResponse",
+    "MalformedToolCall",
+    "PartialSuccess",
+    "Refusal",
+    "StaleResult",
+    "StreamTruncate",
+    "Timeout",
+    "ToolError",
+    "ToolTimeout",
+]

@@ -150,4 +150,15 @@ describe('the three changes', () => {
     type(form.el.querySelector('#f-type'), 'stream_truncate');
     expect(form.read().edit).toEqual({ type: 'fault', fault: { type: 'stream_truncate', times: 1, after_chunks: 1, end: 'reset', aim: { place: { kind: 'turn', value: 4 } } } });
   });
+
+  /** A failing tool is one of the turn's own; a turn that called none has nothing to fail. */
+  it('aims a fault of tools at a tool', () => {
+    const forms = { timeout: FAULTS.timeout, tool_error: { kinds: ['tool'], layers: ['above'], properties: { message: { type: 'string', default: 'no' }, layer: { enum: ['above', 'below'], default: 'above' } } } };
+    const form = makeFaultForm(turnOf(4, 9), forms, how);
+    type(form.el.querySelector('#f-type'), 'tool_error');
+    expect(form.read().edit).toEqual({ type: 'fault', fault: { type: 'tool_error', message: 'no', aim: { place: { kind: 'turn', value: 4 }, tool: 'refund', nth: 1 } } });
+    const without = makeFaultForm(turnOf(9, 9), forms, how);
+    type(without.el.querySelector('#f-type'), 'tool_error');
+    expect(without.read()).toEqual({ edit: null, problems: ['turn 9 called no tool that could fail so'] });
+  });
 });

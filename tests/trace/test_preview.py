@@ -5,9 +5,16 @@ from runmaker import Ran, RunMaker, email, order, refund
 
 from workbench.errors import EditError
 from workbench.trace.entries import ErrorInfo
-from workbench.trace.faults import ConnectionReset, Fault, HttpError, StreamTruncate, Timeout
+from workbench.trace.faults import (
+    ConnectionReset,
+    Fault,
+    HttpError,
+    StreamTruncate,
+    Timeout,
+    fault_sentence,
+)
 from workbench.trace.places import entry, step, turn
-from workbench.trace.preview import fault_sentence, preview, preview_rows
+from workbench.trace.preview import preview, preview_rows
 from workbench.trace.trace import Trace
 
 

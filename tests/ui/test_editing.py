@@ -8,6 +8,7 @@ import pytest
 
 from workbench import EditError, Workbench, turn
 from workbench.faults import HttpError, Timeout
+from workbench.trace.faults import FAULT_TYPES
 from workbench.trace.trace import Trace
 
 CALL = {"name": "send_email", "arguments": {"to": "ada@example.com"}}
@@ -51,8 +52,10 @@ def test_faults_come_from_their_own_forms(made: Trace, ask: Any) -> None:
     """The form is made from the fault's model, and what it sends is that model."""
     bench = Workbench(made)
     forms = bench.widget.fault_forms
-    assert set(forms) == {"http_error", "timeout", "connection_reset", "stream_truncate"}
+    assert set(forms) == set(FAULT_TYPES) - {"crash"}
     assert forms["http_error"]["properties"]["status_code"]["minimum"] == 400
+    assert forms["http_error"]["kinds"] == ["model", "tool"]
+    assert forms["tool_error"]["properties"]["message"]["description"] == "What the error says."
     ask(bench, "edit", edit=FAULT)
     bench.fault(Timeout().at(tool="refund", nth=2))
     assert bench.edits.faults() == [

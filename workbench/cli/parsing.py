@@ -13,22 +13,19 @@ if TYPE_CHECKING:
     from workbench.trace.faults import Fault
     from workbench.trace.places import Place
 
-_PARAMETER = {
-    "http_error": "status_code",
-    "timeout": "after_ms",
-    "stream_truncate": "after_chunks",
-}
-"""The field that a fault's short form gives after the colon."""
-_AIMS = ("turn", "entry", "step", "tool", "nth")
+_NUMBERS = ("status_code", "after_ms", "after_chunks", "after_tokens")
+"""The fields that are numbers, of those that a short form gives after the colon."""
+_AIMS = ("turn", "entry", "step", "tool", "event", "nth")
 """What a fault's short form may aim at, before the colon."""
 
 
 def read_fault(text: str) -> Fault:
-    """A fault, as JSON or in the short form ``TYPE[:NUMBER][@AIM]``.
+    """A fault, as JSON or in the short form ``TYPE[:VALUE][@AIM]``.
 
     ``http_error:429@turn:2``, ``timeout@tool:get_order``, ``stream_truncate:3@turn:1``,
-    ``connection_reset@tool:refund#2`` (its second call), ``timeout@nth:3`` (the third model call).
-    Without an aim it is the first model call.
+    ``connection_reset@tool:refund#2`` (its second call), ``timeout@nth:3`` (the third model call),
+    ``malformed_tool_call:wrong_type``, ``tool_error:no such order@tool:get_order``,
+    ``crash@event:paid``. Without an aim it is the first model call, or the first tool call.
 
     Raises:
         UsageError: it is no fault; the text says what is wrong and what can be written.
@@ -50,15 +47,16 @@ def short_fault(text: str) -> dict[str, Any]:
     from workbench.trace.faults import FAULT_TYPES
 
     head, at, aim = text.partition("@")
-    kind, colon, number = head.partition(":")
+    kind, colon, value = head.partition(":")
     if kind not in FAULT_TYPES:
         raise UsageError(f"--fault {text}: choose one of {', '.join(FAULT_TYPES)}")
     data: dict[str, Any] = {"type": kind}
     if colon:
-        if kind not in _PARAMETER or not number.isdecimal():
+        field = FAULT_TYPES[kind].short
+        if field is None or not value or (field in _NUMBERS and not value.isdecimal()):
             example = "http_error:429" if kind == "http_error" else f"{kind}@turn:2"
-            raise UsageError(f"--fault {text}: '{number}' does not fit; write {example}, or JSON")
-        data[_PARAMETER[kind]] = int(number)
+            raise UsageError(f"--fault {text}: '{value}' does not fit; write {example}, or JSON")
+        data[field] = int(value) if field in _NUMBERS else value
     elif kind == "http_error":
         raise UsageError(f"--fault {text}: say which status, such as http_error:429@turn:2")
     if at:
@@ -73,8 +71,10 @@ def _aim(aim: str, whole: str) -> dict[str, Any]:
     if colon and kind not in _AIMS:
         raise UsageError(
             f"--fault {whole}: '{aim}' is no aim: write @turn:3, @entry:1-7, @step:x, @tool:NAME, "
-            "@tool:NAME#2 (its second call) or @nth:3 (the third model call)"
+            "@tool:NAME#2 (its second call), @event:TYPE or @nth:3 (the third model call)"
         )
+    if kind == "event" and number:
+        return {"event": number}
     if kind == "nth":
         if not number.isdecimal() or int(number) < 1:
             raise UsageError(f"--fault {whole}: model calls count from 1, such as @nth:3")

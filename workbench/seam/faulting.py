@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from workbench.trace.faults import StreamTruncate
+from workbench.errors import UsageError
+from workbench.trace.faults import aimed_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from workbench.seam.calls import Ticket
     from workbench.trace.faults import Aim, Fault
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCall:
+    """A call as a fault's ``when=`` function gets it, to say whether it is meant.
+
+    The data are copies: changing them changes nothing.
+    """
+
+    kind: str
+    """``model``, ``tool``, ``input`` or ``event``."""
+    name: str | None
+    """The tool's name, or the event's type; None for a model call."""
+    model: str | None
+    """The model that is asked for; None for any other call."""
+    step: str
+    """The step's path; empty outside any step."""
+    turn: int | None
+    """The turn, from 1; None before the first model call."""
+    attempt: int
+    """Which try of the same call it is, from 1."""
+    request: Any
+    """What is asked: a model's ``{"path", "body"}``, a tool's ``{"name", "arguments"}``, a
+    person's ``{"prompt"}``, an event's data."""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """A tool's arguments by name, as a trace holds them; else empty."""
+        found = self.request.get("arguments") if isinstance(self.request, dict) else None
+        return found if self.kind == "tool" and isinstance(found, dict) else {}
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of a model's request; else empty."""
+        found = self.request.get("body") if isinstance(self.request, dict) else None
+        return found if self.kind == "model" and isinstance(found, dict) else {}
 
 
 class Faults:
@@ -20,15 +59,22 @@ class Faults:
         self._all = list(faults)
         self._left = [fault.times for fault in self._all]
         self._counts: list[dict[tuple[str, str, str, int], int]] = [{} for _ in self._all]
+        self._broken: UsageError | None = None
         self.fired: list[tuple[Fault, str]] = []
 
     def pick(self, ticket: Ticket) -> Fault | None:
-        """The fault that hits this call, if one does; it is then used up by one."""
+        """The fault that hits this call, if one does; it is then used up by one.
+
+        Raises:
+            UsageError: a fault's ``when=`` function failed; so does every later call.
+        """
+        if self._broken is not None:
+            raise self._broken
         same = (ticket.call.kind, ticket.call.step, ticket.digest, ticket.nth)
         chosen: int | None = None
         # A call that one fault hits still counts for the others.
         for number, fault in enumerate(self._all):
-            if not _fits(fault, ticket):
+            if not self._fits(fault, ticket):
                 continue
             counts = self._counts[number]
             nth = counts.setdefault(same, len(counts) + 1)
@@ -40,8 +86,21 @@ class Faults:
         self.fired.append((self._all[chosen], ticket.id))
         return self._all[chosen]
 
+    def use_up(self, fault: Fault) -> int:
+        """For a fault below an SDK's retries that was just picked: how many of the SDK's own
+        tries it makes fail, which are all that it has left."""
+        number = self._number(fault)
+        tries, self._left[number] = self._left[number] + 1, 0
+        return tries
+
+    def give_back(self, fault: Fault, tries: int) -> None:
+        """So many of the tries that :meth:`use_up` gave were never made: they hit a later call."""
+        self._left[self._number(fault)] += tries
+
     def missed(self, ticket: Ticket) -> None:
-        """Take back that a fault hit this call: its place in the stream never came."""
+        """Take back that a fault hit this call: there was nothing that it could do to it."""
+        for fault, _ in [each for each in self.fired if each[1] == ticket.id]:
+            self._left[self._number(fault)] += 1
         self.fired = [each for each in self.fired if each[1] != ticket.id]
         ticket.fault = None
 
@@ -50,17 +109,46 @@ class Faults:
         hit = [fault for fault, _ in self.fired]
         return [fault for fault in self._all if not any(fault is each for each in hit)]
 
+    def _number(self, fault: Fault) -> int:
+        return next(number for number, each in enumerate(self._all) if each is fault)
 
-def _fits(fault: Fault, ticket: Ticket) -> bool:
-    aim, call = fault.aim, ticket.call
-    if isinstance(fault, StreamTruncate) and call.kind != "model":
-        return False
-    if aim.tool is not None:
-        if call.kind != "tool" or call.name != aim.tool:
+    def _fits(self, fault: Fault, ticket: Ticket) -> bool:
+        aim, call = fault.aim, ticket.call
+        if call.kind not in aimed_kinds(fault):
             return False
-    elif (aim.place is None or aim.place.kind != "entry") and call.kind != "model":
-        return False
-    return aim.place is None or _at(aim, ticket)
+        if fault.layer == "below" and call.kind != "model":
+            return False
+        if any(name not in (None, call.name) for name in (aim.tool, aim.event)):
+            return False
+        return _at(fault.aim, ticket) and self._says_so(fault, ticket)
+
+    def _says_so(self, fault: Fault, ticket: Ticket) -> bool:
+        predicate = fault.aim.predicate
+        if predicate is None:
+            return True
+        try:
+            return bool(predicate(_seen(ticket)))
+        except Exception as error:
+            self._broken = UsageError(
+                f"the function {fault.aim.predicate_name}, given to the fault {fault.label} with "
+                f"when=, failed for the {ticket.call.kind} call "
+                f"{ticket.call.name or ticket.call.model or ''} at {ticket.call.where}: "
+                f"{type(error).__name__}: {error}"
+            )
+            raise self._broken from error
+
+
+def _seen(ticket: Ticket) -> SeenCall:
+    call = ticket.call
+    return SeenCall(
+        kind=call.kind,
+        name=call.name,
+        model=call.model,
+        step=call.step,
+        turn=ticket.turn,
+        attempt=ticket.attempt,
+        request=copy.deepcopy(call.request),
+    )
 
 
 def _at(aim: Aim, ticket: Ticket) -> bool:
@@ -80,6 +168,4 @@ def _at(aim: Aim, ticket: Ticket) -> bool:
 def _meets(aim: Aim, ticket: Ticket, nth: int) -> bool:
     if aim.attempt is not None and aim.attempt != ticket.attempt:
         return False
-    if aim.nth is not None:
-        return nth == aim.nth
-    return True
+    return aim.nth is None or nth == aim.nth

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import UsageError
 from workbench.seam.calls import MISSING, Served
 from workbench.trace.entries import ErrorInfo
-from workbench.trace.faults import (
-    ConnectionReset,
-    Fault,
-    HttpError,
-    Timeout,
-)
+from workbench.trace.faults import Fault
 from workbench.trace.payloads import has_view, view
 
 if TYPE_CHECKING:
@@ -82,27 +78,15 @@ def placeholder(call: Call) -> Served:
 
 
 def fault_error(fault: Fault) -> ErrorInfo:
-    """What a fault makes the call fail with, before an adapter gives it its SDK's own type."""
-    if isinstance(fault, HttpError):
-        headers = dict(fault.headers)
-        if fault.retry_after_s is not None:
-            headers.setdefault("retry-after", f"{fault.retry_after_s:g}")
-        return ErrorInfo(
-            type="http_error",
-            message=f"injected HTTP {fault.status_code}",
-            status=fault.status_code,
-            headers=headers,
-            body=fault.body,
-        )
-    if isinstance(fault, Timeout):
-        return ErrorInfo(type="timeout", message="injected time-out", cause="ReadTimeout")
-    if isinstance(fault, ConnectionReset):
-        return ErrorInfo(
-            type="connection_reset", message="injected connection reset", cause="ReadError"
-        )
-    if fault.end == "stall":
-        return ErrorInfo(type="timeout", message="injected stall", cause="ReadTimeout")
-    return ErrorInfo(type="connection_reset", message="injected cut of a stream", cause="ReadError")
+    """What a fault makes the call fail with, before an adapter gives it its SDK's own type.
+
+    Raises:
+        UsageError: the fault does not make a call fail, but spoils what came of it.
+    """
+    error = fault.error()
+    if error is None:
+        raise UsageError(f"{fault.label} spoils an answer, and is no failure of the call itself")
+    return error
 
 
 def _as_stream(call: Call, response: Any) -> Served:

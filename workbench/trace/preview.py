@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import PlaceError, TraceError, UsageError
 from workbench.trace.callcheck import call_problems, offered_tools
 from workbench.trace.edits import Edit, FaultEdit, ReplyEdit, ToolResultEdit
-from workbench.trace.faults import Fault, HttpError, StreamTruncate, Timeout
+from workbench.trace.faults import Fault, StreamTruncate, fault_sentence
 
 if TYPE_CHECKING:
     from workbench.trace.edits import Edits
@@ -86,44 +86,6 @@ def _fault_row(edits: Edits, number: int, edit: FaultEdit) -> dict[str, Any]:
         "before": None, "after": None, "diff": [], "text": sentence,
         "warnings": _fault_warnings(edits, edit.fault),
     }  # fmt: skip
-
-
-def fault_sentence(fault: Fault) -> str:
-    """What a fault does, as a sentence."""
-    if isinstance(fault, HttpError):
-        wait = f", retry after {fault.retry_after_s:g} s" if fault.retry_after_s is not None else ""
-        what = f"fails with HTTP {fault.status_code}{wait}"
-    elif isinstance(fault, Timeout):
-        after = f" after {fault.after_ms:g} ms" if fault.after_ms is not None else ""
-        what = f"times out{after}"
-    elif isinstance(fault, StreamTruncate):
-        ends = {"reset": "is reset", "stall": "stalls", "clean": "just ends"}
-        chunks = f"{fault.after_chunks} chunk{'' if fault.after_chunks == 1 else 's'}"
-        what = f"sends {chunks} of its reply, then {ends[fault.end]}"
-    else:
-        what = "loses its connection"
-    times = f", {fault.times} times" if fault.times > 1 else ""
-    return f"{_aimed(fault)} {what}{times}."
-
-
-def _aimed(fault: Fault) -> str:
-    aim = fault.aim
-    subject = f"call of {aim.tool}" if aim.tool else "model call"
-    words = [f"The {_ordinal(aim.nth)} {subject}" if aim.nth else f"The {subject}"]
-    if aim.place is None and aim.tool is None and aim.nth is None:
-        words = ["The first model call"]
-    if aim.place is not None:
-        names = {"turn": f"of turn {aim.place.value}", "step": f"of step '{aim.place.value}'"}
-        words.append(names.get(aim.place.kind, f"with the id {aim.place.value}"))
-    if aim.attempt:
-        words.append(f"(attempt {aim.attempt})")
-    return " ".join(words)
-
-
-def _ordinal(number: int) -> str:
-    tens = number % 100
-    ending = "th" if 10 < tens < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def _fault_warnings(edits: Edits, fault: Fault) -> list[str]:

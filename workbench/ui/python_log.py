@@ -132,12 +132,14 @@ def _call(call: CallEdit) -> str:
 
 
 def _fault(fault: Fault) -> str:
-    given = fault.model_dump(exclude={"type", "aim", "times"}, exclude_defaults=True)
+    given = fault.model_dump(exclude={"type", "aim", "times", "layer"}, exclude_defaults=True)
     words = ", ".join(f"{key}={value!r}" for key, value in given.items())
     aim = [place(fault.aim.place)] if fault.aim.place else []
-    chosen = fault.aim.model_dump(exclude={"place"}, exclude_none=True)
+    chosen = fault.aim.model_dump(exclude={"place", "when"}, exclude_none=True)
     aim += [Code(f"{key}={value!r}") for key, value in chosen.items()]
+    aim += [Code(f"when={fault.aim.predicate_name}")] if fault.aim.when is not None else []
     aim += [Code(f"times={fault.times}")] if fault.times != 1 else []
+    aim += [Code("layer='below'")] if fault.layer == "below" else []
     return f"faults.{type(fault).__name__}({words})" + (f".at({', '.join(aim)})" if aim else "")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.trace.diff import Diff, Row
-from workbench.trace.faults import FAULT_TYPES
+from workbench.trace.faults import FAULT_TYPES, forms
 from workbench.trace.prices import Total
 from workbench.trace.trace import Trace
 from workbench.trace.turns import EDITED, FAULT, REPLAYED
@@ -145,5 +145,6 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
 
 @cache
 def fault_forms() -> dict[str, Any]:
-    """For each type of fault the JSON Schema of its own model."""
-    return {name: model.model_json_schema() for name, model in FAULT_TYPES.items()}
+    """For each type of fault that the page offers the JSON Schema of its own model, with the
+    kinds of call that it can hit."""
+    return forms.fault_forms(FAULT_TYPES)

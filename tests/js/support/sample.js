@@ -40,7 +40,7 @@ export const FAULTS = {
   },
   connection_reset: { $defs: { Aim: aim }, type: 'object', description: 'The connection drops before an answer comes.', properties: { aim: { $ref: '#/$defs/Aim' }, times, type: { const: 'connection_reset' } } },
   stream_truncate: {
-    $defs: { Aim: aim }, type: 'object', description: 'A streamed reply breaks off.',
+    $defs: { Aim: aim }, type: 'object', kinds: ['model'], layers: ['above'], description: 'A streamed reply breaks off.',
     properties: {
       aim: { $ref: '#/$defs/Aim' }, times, type: { const: 'stream_truncate' },
       after_chunks: { type: 'integer', minimum: 0, default: 1 },

@@ -9,7 +9,7 @@ import { readJson } from './schema.js';
 /** @import { EditForm } from './replyform.js' */
 
 /** Fields of a fault that are rarely filled in. */
-const LATER = ['times', 'body', 'headers', 'attempt'];
+const LATER = ['times', 'body', 'headers', 'attempt', 'layer'];
 
 /** @param {Turn} turn @param {{ id: string, changed: () => void }} how @returns {EditForm} */
 export function makeResultForm(turn, how) {
@@ -82,10 +82,12 @@ export function makeFaultForm(turn, forms, how) {
   function rebuild() {
     const schema = forms[type.value] ?? {};
     about.textContent = String(schema.description ?? '').split('\n')[0] ?? '';
-    form = makeForm(schema, defaults(type.value), { id: `${how.id}-${type.value}`, skip: ['type', 'aim'], later: LATER, changed: how.changed });
+    const skip = ['type', 'aim', ...((schema.layers ?? []).length > 1 ? [] : ['layer'])];
+    form = makeForm(schema, defaults(type.value), { id: `${how.id}-${type.value}`, skip, later: LATER, changed: how.changed });
     fill(place, form.el);
-    for (const option of aim.options) option.disabled = type.value === 'stream_truncate' && option.value !== '';
-    if (type.value === 'stream_truncate') aim.value = '';
+    const kinds = schema.kinds ?? ['model', 'tool'];
+    for (const option of aim.options) option.disabled = !kinds.includes(option.value === '' ? 'model' : 'tool');
+    if (aim.selectedOptions[0]?.disabled) aim.value = [...aim.options].find((option) => !option.disabled)?.value ?? '';
     how.changed();
   }
   type.addEventListener('change', rebuild);
@@ -96,6 +98,7 @@ export function makeFaultForm(turn, forms, how) {
       h('label', { for: `${how.id}-aim` }, 'where'), aim, place),
     read() {
       const { value, problems } = form.read();
+      if (aim.selectedOptions[0]?.disabled) problems.push(`turn ${turn.n} called no tool that could fail so`);
       const fault = { type: type.value, ...value, aim: aimOf(turn, aim.value) };
       return { edit: problems.length || !types.length ? null : { type: 'fault', fault }, problems };
     },
