@@ -110,6 +110,12 @@ class CallLine(BaseLine):
     """Seconds for which it waited to be allowed, before it began."""
     reason: str | None = None
     """In a fork or replay: why it was served or run (``hit``, ``miss``, ``forced``, …)."""
+    repeat: bool | None = None
+    """Written by hand: it is served as often as it is asked for, and not only once."""
+    foreign_hash: str | None = None
+    """Written by hand: another system's hash of the request, as the recording has it."""
+    hand_key: str | None = None
+    """Written by hand: the key under which it stands, when that is a hash and no step."""
     base: tuple[str, int] | None = None
     """``[call id, n]``: the conversation begins with the first n items of that call's."""
     sent: Any = None
@@ -183,6 +189,10 @@ class ResultLine(BaseLine):
     usage: dict[str, int | None] | None = None
     """Tokens: ``input_tokens``, ``output_tokens``, ``cache_read_tokens``,
     ``cache_write_tokens``, ``reasoning_tokens``."""
+    cost_usd: float | None = None
+    """Written by hand: what the call cost, in US dollars."""
+    success: bool | None = None
+    """Written by hand, for a tool: whether it succeeded, where its result only tells of it."""
     fault: dict[str, Any] | None = None
     """The injected fault, as :mod:`workbench.trace.faults` has it."""
     error: ErrorInfo | None = None

@@ -159,6 +159,30 @@ class EntryHead:
         return self._text("hash")
 
     @property
+    def repeat(self) -> bool:
+        """Written by hand: it is served as often as it is asked for."""
+        return self._head.get("repeat") is True
+
+    @property
+    def foreign_hash(self) -> str | None:
+        """Written by hand: another system's hash of the request."""
+        return self._text("foreign_hash")
+
+    @property
+    def hand_key(self) -> str | None:
+        """Written by hand: the key under which it stands, when that is a hash and no step."""
+        return self._text("hand_key")
+
+    @property
+    def handed_over(self) -> int:
+        """The line with which its answer began to come: the first chunk's, else the result's."""
+        chunks = self.trace.chunk_lines(self._index)
+        if len(chunks):
+            return int(chunks[0])
+        result = self._result_line
+        return self._line if result is None else result
+
+    @property
     def attempt(self) -> int:
         """Which try of the same call this is, from 1."""
         value = self._head.get("attempt")
@@ -229,6 +253,18 @@ class EntryHead:
         """Who answered, such as ``openai``."""
         found: str | None = self._outcome("provider", str)
         return found
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the call cost, in US dollars, where a recording written by hand says so."""
+        found: float | None = self._outcome("cost_usd", int, float)
+        return found
+
+    @property
+    def success(self) -> bool | None:
+        """For a tool in a recording written by hand: whether it succeeded."""
+        found = self._result_head.get("success")
+        return found if isinstance(found, bool) else None
 
     @property
     def reply_model(self) -> str | None:

@@ -236,6 +236,8 @@ def _ending(run: _Run) -> Iterator[Finding]:
         count = len(trace.notices)
         text = f"{count} place{'' if count == 1 else 's'} in the file could not be read"
         yield Finding("damaged", "warning", None, None, text, "damaged")
+    if trace.header.hand is not None and trace.end is None:
+        return  # it was written by hand, and never ran
     if trace.end is None:
         yield _cut_short(run)
     elif trace.error is not None and trace.status != "drifted":

@@ -119,6 +119,9 @@ class TraceLine(BaseLine):
     """Where a fork comes from."""
     steps: dict[str, list[str]] | None = None
     """The step graph: for each step those that it depends on."""
+    hand: dict[str, Any] | None = None
+    """Set when the trace was written by hand: ``version`` of the recording, and what it ``kept``
+    beside its steps."""
     input: Any = None
     """The agent's arguments, ``{"args": […], "kwargs": {…}}``, as tagged values."""
 

@@ -120,8 +120,8 @@ def _what_json(data: Any) -> str:
         return f"the first line is a {str(data['line'])[:40]!r} line; {_NOT_TRACE}. Was it lost?"
     if _is_agentloom(data):
         return (
-            "this is an AgentLoom recording, which this version does not read; a trace is "
-            f"JSON Lines, and {_NOT_TRACE}"
+            "this is an AgentLoom recording, and its name says that it is a trace: give it a name "
+            "that ends in .json, and it opens"
         )
     return f"this is JSON, but no trace: {_NOT_TRACE}"
 

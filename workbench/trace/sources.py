@@ -21,6 +21,9 @@ from workbench.trace.notices import Notices
 MAX_UNPACKED = 256 * 1024**2
 """A compressed trace may have that many bytes when unpacked, since it is held in memory."""
 
+BY_HAND = (".json", ".yaml", ".yml")
+"""The endings of files that may be recordings written by hand."""
+
 _SMALL = 256 * 1024
 """A file of at most that size is read at once, and not kept open."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -100,9 +103,14 @@ def _read_at(fd: int, length: int, offset: int) -> bytes:
 def open_source(path: Path | str, notices: Notices) -> Source:
     """Open a trace's file; one compressed by gzip is unpacked into memory.
 
+    A recording written by hand, in JSON or YAML, is read into the lines of the trace that it
+    stands for.
+
     Raises:
         TraceNotFoundError: there is no such file.
-        TraceFormatError: it is a folder, cannot be read, or its compressed data are damaged.
+        TraceFormatError: it is a folder, cannot be read, its compressed data are damaged, or it
+            is a malformed recording.
+        MissingExtraError: it is YAML, and PyYAML is not installed.
     """
     path = Path(path)
     if path.is_dir():
@@ -117,9 +125,24 @@ def open_source(path: Path | str, notices: Notices) -> Source:
     source = FileSource(path, fd, os.fstat(fd).st_size)
     if source.read(0, min(2, source.size)) == _GZIP:
         return BytesSource(_unpacked(source, notices), path)
+    by_hand = _read_by_hand(source)
+    if by_hand is not None:
+        return BytesSource(by_hand, path)
     if source.size <= _SMALL:
         return BytesSource(source.read(0, source.size), path)
     return source
+
+
+def _read_by_hand(source: FileSource) -> bytes | None:
+    """The lines that a recording written by hand stands for; None for any other file."""
+    if source.path.suffix.lower() not in BY_HAND:
+        return None
+    # What reads recordings makes traces, and so stands above this file.
+    from workbench.trace.byhand.opening import read_recording, seems_recording
+
+    if not seems_recording(source.path, source.read(0, min(4096, source.size))):
+        return None
+    return read_recording(source.path, source.read(0, source.size))
 
 
 def _unpacked(source: FileSource, notices: Notices) -> bytes:
@@ -152,6 +175,7 @@ def _traces_in(folder: Path) -> str:
 def _similar(path: Path) -> str:
     if not path.parent.is_dir():
         return f" (and no folder {path.parent})"
-    names = [each.name for each in path.parent.glob("*.jsonl*")]
+    kinds = ("*.jsonl*", *(f"*{ending}" for ending in BY_HAND if path.suffix in BY_HAND))
+    names = [each.name for kind in kinds for each in path.parent.glob(kind)]
     near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.5)
     return f". Did you mean {path.with_name(near[0])}?" if near else ""

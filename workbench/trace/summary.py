@@ -82,7 +82,7 @@ def _head(trace: Trace) -> str:
         facts.append(_seconds(trace.duration_s))
     if trace.parent is not None:
         facts.append(f"a fork of {trace.parent.name or trace.parent.id}")
-    bad = "" if trace.status == "ok" else ' class="wb-bad"'
+    bad = "" if trace.status in ("ok", "by hand") else ' class="wb-bad"'
     first = f"<span{bad}>{escape(facts[0])}</span>"
     out = [
         f"<h4>{escape(trace.name or trace.id)}</h4>",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,3 +21,13 @@ def parse_time(text: Any) -> datetime | None:
     except ValueError:
         return None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def last_end(starts: Iterable[float], durations: Iterable[float]) -> float | None:
+    """The latest end, in seconds; NaN stands for what was not recorded. None when all is that."""
+    ends = [
+        start + (seconds if seconds == seconds else 0.0)  # noqa: PLR0124 - NaN is not itself
+        for start, seconds in zip(starts, durations, strict=True)
+        if start == start  # noqa: PLR0124
+    ]
+    return max(ends, default=None)

@@ -35,8 +35,8 @@ from workbench.trace.notices import Notice, Notices
 from workbench.trace.places import Place, parse_place
 from workbench.trace.saving import save_bytes
 from workbench.trace.scan import EVENT, MODEL, TOOL, Index, scan
-from workbench.trace.sources import BytesSource, Source, open_source
-from workbench.trace.times import parse_time
+from workbench.trace.sources import BY_HAND, BytesSource, Source, open_source
+from workbench.trace.times import last_end, parse_time
 from workbench.trace.turns import Columns, Span, Turn, add_usage, read_columns
 from workbench.trace.values import decode
 
@@ -55,10 +55,13 @@ _WORDS_KEPT = 20_000
 def load(path: Path | str) -> Trace:
     """Open a trace file, ``NAME.trace.jsonl`` or ``NAME.trace.jsonl.gz``.
 
+    A recording written by hand (``.json``, ``.yaml``) opens too: :mod:`workbench.trace.byhand`.
+
     Raises:
         TraceNotFoundError: there is no such file.
         TraceVersionError: a newer workbench wrote it, or its version is none.
-        TraceFormatError: it is no trace; the text says what it seems to be.
+        TraceFormatError: it is no trace; the text says what it seems to be, or what is malformed.
+        MissingExtraError: it is YAML, and PyYAML is not installed.
     """
     notices = Notices()
     return Trace(open_source(path, notices), notices)
@@ -156,8 +159,10 @@ class Trace:
 
     @property
     def status(self) -> str:
-        """``ok``, ``failed``, ``drifted``, ``blocked``, ``cancelled``, or ``cut short``."""
-        return self.end.status if self.end is not None else "cut short"
+        """``ok``, ``failed``, ``drifted``, ``blocked``, ``cancelled``, ``cut short``, or ``by
+        hand`` when it was written and never ran."""
+        unended = "cut short" if self.header.hand is None else "by hand"
+        return self.end.status if self.end is not None else unended
 
     @property
     def input(self) -> Any:
@@ -189,13 +194,7 @@ class Trace:
         """Seconds that the run took: as recorded, or until the last entry that has a time."""
         if self.end is not None and self.end.duration_s is not None:
             return self.end.duration_s
-        columns = self.columns
-        ends = [
-            start + (seconds if seconds == seconds else 0.0)  # noqa: PLR0124 - NaN is not itself
-            for start, seconds in zip(columns.starts, columns.durations, strict=True)
-            if start == start  # noqa: PLR0124
-        ]
-        return max(ends) if ends else None
+        return last_end(self.columns.starts, self.columns.durations)
 
     @cached_property
     def elapsed_s(self) -> float | None:
@@ -266,18 +265,9 @@ class Trace:
         Raises:
             PlaceError: the trace has no such place.
         """
-        place = parse_place(place)
-        if place.kind == "turn":
-            return self.turn(int(place.value)).entries
-        if place.kind == "entry":
-            return [self.entry(str(place.value))]
-        name = str(place.value)
-        found = [each for each in self.entries if f"{each.step}/".startswith(f"{name}/")]
-        if not found:
-            steps = sorted({each.step for each in self.entries if each.step})
-            there = f"the steps {', '.join(steps[:20])}" if steps else "no steps"
-            raise PlaceError(f"step({name!r}): the trace {self.name or self.id} has {there}")
-        return found
+        from workbench.trace.selecting import entries_at
+
+        return entries_at(self, parse_place(place))
 
     def models(self) -> list[Entry]:
         """All model entries."""
@@ -316,8 +306,6 @@ class Trace:
         entries, lines = self._chunks
         return lines[bisect_left(entries, index) : bisect_left(entries, index + 1)]
 
-    # -- many at once
-
     def rows(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Light data of a range of turns, for lists: see :func:`workbench.trace.rows.row_of`."""
         from workbench.trace.rows import row_of
@@ -341,8 +329,6 @@ class Trace:
         """
         kinds = self.index.kinds
         return self.columns.timeline(kinds[line] for line in self.index.calls)
-
-    # -- what to do with it
 
     def edit(self) -> Edits:
         """Begin a list of edits on this trace."""
@@ -371,14 +357,23 @@ class Trace:
             found.update(block)
         return found.hexdigest()
 
-    def save(self, path: Path | str, *, replace: bool = False) -> Path:
+    def save(self, path: Path | str, *, replace: bool = False, lossy: bool = False) -> Path:
         """Write the same bytes to a file; to ``.gz`` compressed. Gives the path.
+
+        To ``.json`` or ``.yaml`` it writes the short form for people, which holds what a replay
+        serves; what that cannot hold is refused, or left out with ``lossy``.
 
         Raises:
             TraceExistsError: the file exists, and ``replace`` was not given.
             TraceWriteError: it cannot be written; nothing is left of the attempt.
+            UnencodableError: the short form cannot hold all of it; the text says what.
         """
-        return save_bytes(Path(path), self._blocks(), replace=replace)
+        from workbench.trace.byhand.saving import save_recording
+
+        path = Path(path)
+        if path.suffix.lower() in BY_HAND:
+            return save_recording(self, path, replace=replace, lossy=lossy)
+        return save_bytes(path, self._blocks(), replace=replace)
 
     def verify(self) -> tuple[Notice, ...]:
         """Check the whole file: each line against its model, each request against its hash.
