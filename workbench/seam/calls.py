@@ -7,22 +7,40 @@ from concurrent.futures import InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from workbench.trace.values import encode
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Future
 
+    from workbench.seam.latency import Latency
     from workbench.trace.entries import Effect, Ended, ErrorInfo, Source
+    from workbench.trace.places import Place
     from workbench.trace.trace import Entry
 
-How = Literal["live", "replayed", "edited", "fault"]
+CallKind = Literal["model", "tool", "input", "event"]
+How = Literal["live", "replayed", "edited", "fault", "simulated"]
 Reason = Literal[
-    "record", "hit", "miss", "cut", "forced", "edited", "fault", "verify", "rerun", "placeholder"
+    "record",
+    "hit",
+    "miss",
+    "cut",
+    "forced",
+    "edited",
+    "fault",
+    "verify",
+    "rerun",
+    "placeholder",
+    "rotated",
 ]
 OnMiss = Literal["fail", "live", "placeholder"]
 ReplayMiss = Literal["fail", "placeholder"]
 ToolsBefore = Literal["replay", "verify", "live"]
-ToolsAfter = Literal["deny", "allow", "ask"]
-Verdict = Literal["allow", "deny", "cancel"]
+ToolsAfter = Literal["deny", "allow", "ask", "simulate"]
+Match = Literal["hash", "position"]
+Completion = Literal["recorded", "free"]
+Released = Literal["clock", "id", "random"]
+Verdict = Literal["allow", "deny", "cancel", "simulate", "go", "time"]
 
 
 class _Missing:
@@ -43,9 +61,10 @@ class Call:
     An adapter fills in what it knows; the driver adds where the call comes from.
     """
 
-    kind: Literal["model", "tool"]
+    kind: CallKind
     request: Any
-    """As the trace stores it: encoded values, a snapshot that nobody changes later."""
+    """As the trace stores it: encoded values, a snapshot that nobody changes later. Of an input
+    it is ``{"prompt": …}``, of an event what it carries."""
     api: str | None = None
     name: str | None = None
     model: str | None = None
@@ -101,7 +120,16 @@ class Ticket:
     reason: Reason = "record"
     source: Source = "live"
     key: str | None = None
+    request: Any = None
+    """What is written of the request: redacted."""
+    sent: Any = MISSING
+    """What is sent instead of it, when an edit says so."""
     fault: Any = None
+    """The injected fault that hits it."""
+    reshapes: bool = False
+    """The fault changes the outcome, which is still to come."""
+    below: int = 0
+    """How many tries of the SDK's own the fault makes fail."""
     question: Question | None = None
     """What was asked about it."""
     held_s: float | None = None
@@ -117,6 +145,8 @@ class Ticket:
     """After how many chunks a fault breaks the stream off."""
     hit: bool = False
     """Whether it did."""
+    running: bool = False
+    """It runs in the world just now."""
     closed: bool = False
 
 
@@ -126,6 +156,10 @@ class Serve:
 
     ticket: Ticket
     served: Served
+    delay_s: float = 0.0
+    """Seconds to wait before, by a latency model."""
+    below: list[ErrorInfo] = field(default_factory=list)
+    """With what the SDK's own first tries fail, before it gets this."""
 
 
 @dataclass(slots=True)
@@ -134,6 +168,10 @@ class Perform:
 
     ticket: Ticket
     request: Any
+    below: list[ErrorInfo] = field(default_factory=list)
+    """With what the SDK's own first tries fail, before one reaches the world."""
+    stand_in: Callable[..., Any] | None = None
+    """A function that is called instead of the tool."""
 
 
 @dataclass(slots=True)
@@ -146,10 +184,13 @@ class Fail:
 
 @dataclass(slots=True)
 class Hold:
-    """Wait for a verdict, then ``resume``."""
+    """Wait for a verdict, then ``resume``: for an answer to the question, or for the calls that
+    are to end before this one (verdict ``go``; ``time`` when ``patience_s`` have passed)."""
 
     ticket: Ticket
-    question: Question
+    question: Question | None = None
+    future: Future[Verdict] | None = None
+    patience_s: float = 0.0
 
 
 Decision = Serve | Perform | Fail | Hold
@@ -157,7 +198,11 @@ Decision = Serve | Perform | Fail | Hold
 
 @dataclass(slots=True)
 class Question:
-    """A live write asks whether it may happen. Answer it once, from any thread."""
+    """A call waits for somebody's word. Answer it once, from any thread.
+
+    Of the kind ``write`` it is a live write that asks whether it may happen, of the kind ``pause``
+    a call at a breakpoint.
+    """
 
     id: str
     tool: str
@@ -168,10 +213,22 @@ class Question:
     future: Future[Verdict]
     why_denied: str = "it was denied"
     """Said when it is denied."""
+    kind: Literal["write", "pause"] = "write"
+    result: Any = MISSING
+    """What the call gives instead of running."""
 
     def allow(self) -> None:
-        """Let the write happen, this once."""
+        """Let the write happen, this once; go on from a breakpoint."""
         self._answer("allow")
+
+    def simulate(self, result: Any) -> None:
+        """Let the agent have this as the result; nothing runs.
+
+        Raises:
+            UnencodableError: a trace cannot represent the result.
+        """
+        self.result = encode(result)
+        self._answer("simulate")
 
     def deny(self, why: str = "it was denied") -> None:
         """End the run as blocked; ``why`` is said in the error."""
@@ -198,7 +255,7 @@ class CallReport:
     name: str | None
     """The tool or the model."""
     how: How
-    """``replayed``, ``live``, ``edited`` or ``fault``."""
+    """``replayed``, ``live``, ``edited``, ``fault`` or ``simulated``."""
     reason: Reason
     """Why: ``hit``, ``miss``, ``cut``, ``forced``, ``edited``, ``fault``, ``verify``, …"""
     duration_s: float | None
@@ -219,6 +276,19 @@ class Policy:
     realtime: bool = False
     fresh_world: bool = False
     """A world was made for this run, so tools may run again in it without being asked for."""
+    match: Match = "hash"
+    """How a recorded call is found: by what it asks, or by its position in the whole trace."""
+    completion: Completion = "recorded"
+    """Calls at once end in the order in which they ended when they were recorded, or as they
+    come."""
+    latency: Latency | None = None
+    """How long a served answer takes; None: no time at all."""
+    release: frozenset[str] = frozenset()
+    """What is read anew once the run is live: ``clock``, ``id``, ``random``."""
+    simulate: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Stand-ins for tools that write, by name."""
+    breakpoints: Sequence[Place | Callable[..., bool]] = ()
+    """Where a run waits for somebody to let it go on."""
 
     @property
     def strict(self) -> bool:

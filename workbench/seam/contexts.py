@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import StopRun, UsageError
-from workbench.seam.calls import OnMiss, ReplayMiss, ToolsAfter, ToolsBefore
-from workbench.seam.forks import _options, make_plan
+from workbench.seam.forks import make_plan
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
     Output,
+    Redact,
+    Secrets,
     TraceLike,
     as_trace,
     open_fork,
     open_recording,
 )
-from workbench.seam.run import replay_policy
+from workbench.seam.policies import fork_policy, replay_policy
 from workbench.seam.running import Ending, Run
 from workbench.trace.entries import AgentInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from decimal import Decimal
     from pathlib import Path
 
+    from workbench.seam.calls import (
+        Call,
+        Completion,
+        Match,
+        OnMiss,
+        Released,
+        ReplayMiss,
+        ToolsAfter,
+        ToolsBefore,
+    )
+    from workbench.seam.latency import Latency
     from workbench.seam.result import Plan, RunResult
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit, Edits
@@ -92,12 +104,14 @@ def recording(
     tags: Sequence[str] = (),
     replace: bool = False,
     durability: Literal["os", "fsync"] = "os",
+    requests: Literal["full", "hash"] = "full",
+    redact: Redact = True,
     ignore: Ignore | None = None,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
     """Record all that the block exchanges with the world, not one line of the agent changed.
 
-    For example::
+    The options are those of :func:`workbench.record`. For example::
 
         with workbench.recording("runs/refund.trace.jsonl") as run:
             answer("Order 101 arrived broken")
@@ -108,12 +122,8 @@ def recording(
     Raises:
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
-    setting = open_recording(
-        AgentInfo(kind="code"),
-        Output(to, name, tags, replace, durability),
-        arguments=None,
-        ignore=ignore,
-    )
+    output = Output(to, name, tags, replace, durability, requests, redact)
+    setting = open_recording(AgentInfo(kind="code"), output, arguments=None, ignore=ignore)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run
 
@@ -123,11 +133,18 @@ def replaying(
     trace: TraceLike,
     *,
     on_miss: ReplayMiss = "fail",
+    match: Match = "hash",
+    completion: Completion = "recorded",
     tools: ToolsBefore = "replay",
     tools_after: ToolsAfter = "deny",
+    simulate: Mapping[str, Callable[..., Any]] | None = None,
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
+    resumes: TraceLike | None = None,
+    secrets: Secrets = (),
+    latency: Latency | str | None = None,
     realtime: bool = False,
+    redact: Redact = (),
     ignore: Ignore | None = None,
     to: str | Path | None = None,
     name: str | None = None,
@@ -139,15 +156,21 @@ def replaying(
     Raises:
         DriftError: at the block's end, when it did not do what was recorded.
     """
-    policy = replay_policy(on_miss, tools, tools_after, realtime=realtime)
-    options = ForkOptions(edits, faults, policy=policy, ignore=ignore)
-    setting, _ = open_fork(
-        AgentInfo(kind="code"),
-        as_trace(trace),
-        Output(to, name, (), replace),
-        options,
-        arguments=None,
+    policy = replay_policy(
+        on_miss,
+        tools,
+        tools_after,
+        match=match,
+        completion=completion,
+        latency=latency,
+        realtime=realtime,
+        simulate=simulate,
     )
+    changes = ForkOptions(
+        edits, faults, policy=policy, ignore=ignore, secrets=secrets, resumes=resumes, redact=redact
+    )
+    output = Output(to, name, (), replace)
+    setting, _ = open_fork(AgentInfo(kind="code"), as_trace(trace), output, changes, arguments=None)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run
     run.result.raise_for_drift()
@@ -162,8 +185,16 @@ def forking(
     live_from: Place | Callable[[Entry], bool] | None = None,
     force_live: Sequence[Place] = (),
     on_miss: OnMiss | None = None,
+    completion: Completion = "recorded",
     tools_before: ToolsBefore = "replay",
     tools_after: ToolsAfter = "deny",
+    simulate: Mapping[str, Callable[..., Any]] | None = None,
+    release: Iterable[Released] = (),
+    secrets: Secrets = (),
+    breakpoints: Sequence[Place | Callable[[Call], bool]] = (),
+    latency: Latency | str | None = None,
+    realtime: bool = False,
+    redact: Redact = (),
     ignore: Ignore | None = None,
     to: str | Path | None = None,
     name: str | None = None,
@@ -176,12 +207,24 @@ def forking(
         DriftError: at the block's end, when it left the recording where that was not allowed.
     """
     parent = as_trace(trace)
-    options = _options(
-        edits, faults, live_from, force_live, on_miss, tools_before, tools_after, ignore
+    changes = ForkOptions(
+        edits, faults, live_from, force_live, ignore=ignore, secrets=secrets, redact=redact
+    )
+    changes.policy = fork_policy(
+        changes,
+        on_miss,
+        tools_before,
+        tools_after,
+        completion=completion,
+        latency=latency,
+        realtime=realtime,
+        release=release,
+        simulate=simulate,
+        breakpoints=breakpoints,
     )
     output = Output(to, name, (), replace)
-    setting, checked = open_fork(AgentInfo(kind="code"), parent, output, options, arguments=None)
-    plan = make_plan(parent, checked, setting.cut, options.policy)
+    setting, checked = open_fork(AgentInfo(kind="code"), parent, output, changes, arguments=None)
+    plan = make_plan(parent, checked, setting.cut, changes.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:
         yield run
     run.result.raise_for_drift()

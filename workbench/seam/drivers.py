@@ -1,27 +1,23 @@
 """The two drivers: they carry out what a session decides, one for sync code, one for async.
 
-An adapter brings :class:`Hooks`, which translate between an SDK and the seam. Nothing here
-decides anything; the session does.
+An adapter brings :class:`~workbench.seam.seams.Hooks`, which translate between an SDK and the seam.
+Nothing here decides anything; the session does.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import threading
-from collections import deque
-from concurrent.futures import Future, InvalidStateError
-from typing import TYPE_CHECKING, Any, Protocol
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from workbench.errors import RunCancelled, StopRun, UsageError
+from workbench.errors import StopRun, UsageError
 from workbench.seam.calls import (
-    MISSING,
     Call,
     Fail,
     Hold,
     Outcome,
     Perform,
-    Question,
     Serve,
     Served,
     Ticket,
@@ -34,189 +30,13 @@ from workbench.seam.current import (
     call_site,
     current_step,
 )
-from workbench.seam.process_lock import ProcessLock
-from workbench.seam.watching import Controller, Progress
-from workbench.trace.entries import ErrorInfo
+from workbench.seam.seams import Hooks, Seam, Tap, raised
+from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
-    from workbench.seam.session import Session
-    from workbench.trace.entries import Ended
+    from workbench.seam.calls import Decision
 
-
-class Hooks(Protocol):
-    """What an adapter knows of one call of its SDK. Made anew for each call."""
-
-    def perform(self, request: Any) -> Any:
-        """Make the call for real (the async driver awaits what comes back)."""
-
-    def outcome(self, result: Any) -> Outcome:
-        """Read a finished result."""
-
-    def failure(self, error: BaseException) -> Outcome:
-        """Read an exception that :meth:`perform` raised."""
-
-    def exception(self, info: ErrorInfo) -> BaseException:
-        """The SDK's own exception for a recorded or injected error."""
-
-    def deliver(self, served: Served) -> Any:
-        """The SDK's own result for a served answer; an error after chunks is raised by the
-        stream, one without any chunks is raised here. The async driver awaits it if need be."""
-
-    def is_stream(self, result: Any) -> bool:
-        """Whether the result is a stream that its reader has yet to read."""
-
-    def tee(self, result: Any, tap: Tap) -> Any:
-        """The same stream, telling ``tap`` of each chunk before it is handed on, and of the
-        end."""
-
-
-class Seam:
-    """A session with what it needs around it: a lock, and somebody who watches."""
-
-    def __init__(self, session: Session, controller: Controller | None = None) -> None:
-        self.session = session
-        self.controller = controller or Controller()
-        self.lock = ProcessLock()
-        self.thread = threading.current_thread()
-        """The thread that opened it."""
-        self.expected = 0
-        self.over = False
-        self._reported = 0
-        self._streams: dict[str, Tap] = {}
-        self.forgotten: deque[Tap] = deque()
-        """Streams that were let go of, still to be noted as stopped."""
-        if self.controller.cancelled:
-            raise UsageError(
-                "this controller was cancelled, and would end this run at once: make a new one "
-                "for each run"
-            )
-        self.controller.when_cancelled(self._cancel)
-
-    def release(self) -> None:
-        """The run is over: the controller no longer reaches it."""
-        self.controller.forget(self._cancel)
-
-    def _cancel(self) -> None:
-        with self.lock:
-            self.session.stop(RunCancelled("the run was cancelled"))
-
-    def begin(self, call: Call) -> Serve | Perform | Fail | Hold:
-        """Ask the session, under the lock."""
-        self._end_forgotten()
-        with self.lock:
-            return self.session.begin(call)
-
-    def tap(self, ticket: Ticket, hooks: Hooks) -> Tap:
-        """What a stream reports to."""
-        tap = self._streams[ticket.id] = Tap(self, ticket, hooks)
-        return tap
-
-    def end_streams(self) -> None:
-        """Note the streams that nobody reads on as stopped: the session ends."""
-        self._end_forgotten()
-        for tap in list(self._streams.values()):
-            tap.end("stopped")
-
-    def _end_forgotten(self) -> None:
-        with contextlib.suppress(IndexError):  # another thread may be doing the same
-            while self.forgotten:
-                self.forgotten.popleft().end("stopped")
-
-    def finish(self, ticket: Ticket, outcome: Outcome) -> None:
-        """Tell the session how a call ended; raises what the session makes of it."""
-        self._streams.pop(ticket.id, None)
-        with self.lock:
-            error = self.session.finish(ticket, outcome)
-        self.report()
-        if error is not None:
-            raise error
-
-    def report(self) -> None:
-        """Tell the watcher of the calls that ended since the last time."""
-        with self.lock:
-            new = self.session.reports[self._reported :]
-            start, self._reported = self._reported, self._reported + len(new)
-        for number, call in enumerate(new, start + 1):
-            self._tell(Progress(number, max(self.expected, number), call))
-
-    def ask(self, question: Question) -> Future[Any]:
-        """Show a question to the watcher; the future holds the verdict."""
-        self.controller.when_cancelled(lambda: _resolve(question.future, "cancel"))
-        try:
-            self.controller.on_question(question)
-        except Exception as error:  # noqa: BLE001 - whatever it does, the agent is not to blame
-            self._watcher_failed("asked about a live write, which was denied", error)
-            question.deny()
-        return question.future
-
-    def _tell(self, progress: Progress) -> None:
-        try:
-            self.controller.on_progress(progress)
-        except Exception as error:  # noqa: BLE001 - whatever it does, the agent is not to blame
-            self._watcher_failed("told of a call", error)
-
-    def _watcher_failed(self, what: str, error: Exception) -> None:
-        text = f"the controller failed when it was {what}: {type(error).__name__}: {error}"
-        with self.lock:
-            if text not in self.session.notices:
-                self.session.notices.append(text)
-
-
-def _resolve(future: Future[Any], verdict: str) -> None:
-    with contextlib.suppress(InvalidStateError):  # somebody was quicker
-        future.set_result(verdict)
-
-
-class Tap:
-    """What a stream tells: each chunk before it is delivered, and how it ended."""
-
-    def __init__(self, seam: Seam, ticket: Ticket, hooks: Hooks) -> None:
-        self._seam = seam
-        self._ticket = ticket
-        self._hooks = hooks
-        self.known = Outcome()
-        """What an adapter knows of the outcome before the end: status and headers, provider,
-        model. It is part of the result however the stream ends."""
-
-    def chunk(self, data: Any) -> None:
-        """Note a chunk that is about to be delivered. After the end there is nothing to note.
-
-        Raises:
-            StopRun: the run was stopped.
-            Exception: a fault breaks the stream off here: the SDK's own exception.
-        """
-        if self._ticket.closed:
-            return
-        with self._seam.lock:
-            verdict = self._seam.session.chunk(self._ticket, data)
-        if verdict is None:
-            return
-        error = _raised(verdict, self._hooks)
-        raise error
-
-    def clean_cut(self) -> bool:
-        """Whether a fault wants the stream to end here, as if it were complete."""
-        return self._seam.session.ends_clean(self._ticket)
-
-    def end(self, ended: Ended, error: BaseException | None = None) -> None:
-        """Note how the stream ended; further calls are ignored."""
-        if self._ticket.closed:
-            return
-        outcome = self._hooks.failure(error) if error is not None else Outcome()
-        outcome.ended = ended
-        if outcome.response is MISSING:
-            outcome.response = self.known.response
-        outcome.provider = outcome.provider or self.known.provider
-        outcome.model = outcome.model or self.known.model
-        self._seam.finish(self._ticket, outcome)
-
-    def let_go(self) -> None:
-        """Note that the reader closed the stream, or forgot it, before its end.
-
-        This may come from the garbage collector, in the middle of anything: it takes no lock and
-        writes nothing. The session notes it before its next call, or at its end.
-        """
-        self._seam.forgotten.append(self)
+__all__ = ["Hooks", "Seam", "Tap", "call_async", "call_sync"]
 
 
 def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
@@ -224,26 +44,30 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):
-        verdict = seam.ask(decision.question).result()
-        with seam.lock:
-            decision = seam.session.resume(decision.ticket, verdict)
+        decision = _wait(seam, decision, hooks)
     seam.report()
+    if isinstance(decision, Serve) and not decision.below:
+        if decision.delay_s:
+            time.sleep(decision.delay_s)
+        return _handed(seam, call, decision, hooks, hooks.deliver(decision.served))
     if isinstance(decision, Fail):
-        raise _raised(decision, hooks)
-    ticket = decision.ticket
-    if isinstance(decision, Serve):
-        if decision.served.error is None or decision.served.chunks is not None:
-            _remember(call, ticket)
-        return _tapped(seam, ticket, hooks, hooks.deliver(decision.served))
-    tokens = _enter(call, ticket)
+        raise raised(decision, hooks)
+    tokens = _enter(call, decision.ticket)
     try:
-        result = hooks.perform(decision.request)
+        result = _doing(decision, hooks)
     except BaseException as error:
-        _failed(seam, ticket, hooks, error)
+        _failed(seam, decision.ticket, hooks, error)
         raise
     finally:
         _leave(tokens)
-    return _performed(seam, call, ticket, hooks, result)
+    ended = _performed(seam, call, decision, hooks, result)
+    if isinstance(ended, Drain):
+        for _ in ended.stream:
+            pass
+        ended = ended.then()
+    if isinstance(ended, Serve):
+        return _handed(seam, call, ended, hooks, hooks.deliver(ended.served))
+    return ended.result
 
 
 async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
@@ -251,29 +75,112 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):
-        verdict = await asyncio.wrap_future(seam.ask(decision.question))
-        with seam.lock:
-            decision = seam.session.resume(decision.ticket, verdict)
+        decision = await _await(seam, decision, hooks)
     seam.report()
+    if isinstance(decision, Serve) and not decision.below:
+        if decision.delay_s:
+            await asyncio.sleep(decision.delay_s)
+        result = await _settled(hooks.deliver(decision.served))
+        return _handed(seam, call, decision, hooks, result)
     if isinstance(decision, Fail):
-        raise _raised(decision, hooks)
-    ticket = decision.ticket
-    if isinstance(decision, Serve):
-        if decision.served.error is None or decision.served.chunks is not None:
-            _remember(call, ticket)
-        return _tapped(seam, ticket, hooks, await _settled(hooks.deliver(decision.served)))
-    tokens = _enter(call, ticket)
+        raise raised(decision, hooks)
+    tokens = _enter(call, decision.ticket)
     try:
-        result = await _settled(hooks.perform(decision.request))
+        result = await _settled(_doing(decision, hooks))
     except BaseException as error:
-        _failed(seam, ticket, hooks, error)
+        _failed(seam, decision.ticket, hooks, error)
         raise
     finally:
         _leave(tokens)
-    return _performed(seam, call, ticket, hooks, result)
+    ended = _performed(seam, call, decision, hooks, result)
+    if isinstance(ended, Drain):
+        async for _ in ended.stream:
+            pass
+        ended = ended.then()
+    if isinstance(ended, Serve):
+        result = await _settled(hooks.deliver(ended.served))
+        return _handed(seam, call, ended, hooks, result)
+    return ended.result
 
 
 _RERUN = ("verify", "rerun")
+
+
+def _wait(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
+    verdict: Any
+    try:
+        verdict = seam.wait_for(hold).result(hold.patience_s or None)
+    except TimeoutError:
+        verdict = "time"
+    except BaseException as error:
+        seam.abandon(hold, _cancelled(hooks, error))
+        raise
+    return seam.resume(hold, verdict)
+
+
+async def _await(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
+    future = asyncio.shield(asyncio.wrap_future(seam.wait_for(hold)))
+    verdict: Any
+    try:
+        verdict = await asyncio.wait_for(future, hold.patience_s or None)
+    except TimeoutError:
+        verdict = "time"
+    except BaseException as error:
+        seam.abandon(hold, _cancelled(hooks, error))
+        raise
+    return seam.resume(hold, verdict)
+
+
+@dataclass(slots=True)
+class Got:
+    """What the agent gets."""
+
+    result: Any
+
+
+@dataclass(slots=True)
+class Drain:
+    """A stream that is read to its end first, since a fault changes the whole answer."""
+
+    stream: Any
+    tap: Tap
+
+    def then(self) -> Got | Serve:
+        """What comes of it.
+
+        Raises:
+            Exception: the call fails instead.
+        """
+        instead = self.tap.instead
+        if isinstance(instead, Serve):
+            return instead
+        return Got(self.stream)
+
+
+def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
+    """The call itself: for real, by what stands in for it, or with tries that fail before."""
+    if decision.below:
+        through = getattr(hooks, "through", None)
+        if through is None:
+            raise UsageError(
+                f"a fault with layer='below' hits the tries that an SDK makes by itself, and the "
+                f"{decision.ticket.call.kind} call "
+                f"{decision.ticket.call.name or ''} has none: use layer='above'"
+            )
+        served = decision.served if isinstance(decision, Serve) else None
+        return through(decision.ticket.call.request, decision.below, served)
+    assert isinstance(decision, Perform)  # noqa: S101 - a Serve without tries is handed over
+    if decision.stand_in is not None:
+        arguments = decode(decision.request["arguments"])
+        return StandIn(decision.stand_in(**arguments))
+    return hooks.perform(decision.request)
+
+
+@dataclass(slots=True)
+class StandIn:
+    """What a function gave that ran instead of a tool."""
+
+    result: Any
 
 
 async def _settled(value: Any) -> Any:
@@ -313,33 +220,48 @@ def _failed(seam: Seam, ticket: Ticket, hooks: Hooks, error: BaseException) -> N
     if isinstance(error, StopRun):
         seam.finish(ticket, Outcome(ended="cancelled"))
         return
+    seam.finish(ticket, _cancelled(hooks, error))
+
+
+def _cancelled(hooks: Hooks, error: BaseException) -> Outcome:
     outcome = hooks.failure(error)
     if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)):
         outcome.ended = "cancelled"
-    seam.finish(ticket, outcome)
+    return outcome
 
 
-def _performed(seam: Seam, call: Call, ticket: Ticket, hooks: Hooks, result: Any) -> Any:
-    _remember(call, ticket)
+def _performed(
+    seam: Seam, call: Call, decision: Perform | Serve, hooks: Hooks, result: Any
+) -> Got | Serve | Drain:
+    _remember(call, decision.ticket)
+    ticket = decision.ticket
     try:
+        if isinstance(result, StandIn):
+            outcome = Outcome(response=encode(result.result, plain=True))
+            instead = seam.finish(ticket, outcome)
+            return _instead(instead, hooks) or Serve(ticket, Served(outcome.response))
         if hooks.is_stream(result):
-            return hooks.tee(result, seam.tap(ticket, hooks))
+            tap = seam.tap(ticket, hooks)
+            stream = hooks.tee(result, tap)
+            return Drain(stream, tap) if ticket.reshapes else Got(stream)
         outcome = hooks.outcome(result)
     except BaseException as error:
         # It happened, but what came of it cannot be kept: the entry says so.
         seam.finish(ticket, hooks.failure(error))
         raise
-    seam.finish(ticket, outcome)
-    return result
+    return _instead(seam.finish(ticket, outcome), hooks) or Got(result)
 
 
-def _tapped(seam: Seam, ticket: Ticket, hooks: Hooks, result: Any) -> Any:
+def _instead(instead: Fail | Serve | None, hooks: Hooks) -> Serve | None:
+    if isinstance(instead, Fail):
+        raise raised(instead, hooks)
+    return instead
+
+
+def _handed(seam: Seam, call: Call, decision: Serve, hooks: Hooks, result: Any) -> Any:
+    ticket = decision.ticket
+    if decision.served.error is None or decision.served.chunks is not None:
+        _remember(call, ticket)
     if not ticket.closed and hooks.is_stream(result):
         return hooks.tee(result, seam.tap(ticket, hooks))
     return result
-
-
-def _raised(fail: Fail, hooks: Hooks) -> BaseException:
-    if isinstance(fail.error, ErrorInfo):
-        return hooks.exception(fail.error)
-    return fail.error

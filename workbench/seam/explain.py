@@ -13,12 +13,14 @@ from workbench.seam.calls import MISSING, Outcome
 from workbench.seam.guard import arguments_text
 from workbench.seam.nearest import Candidate, nearest
 from workbench.seam.writing import short
+from workbench.trace.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workbench.seam.calls import Call, Ticket
     from workbench.seam.tape import Tape
+    from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Entry, Trace
 
 
@@ -62,8 +64,16 @@ def _is_void(entry: Entry, call: Call, tape: Tape) -> bool:
     return entry.step == call.step and not entry.open and not tape.gone(entry)
 
 
-def other_result(ticket: Ticket, entry: Entry, outcome: Outcome) -> DriftError:
-    """The error for a tool that was run again and gave something else."""
+def other_result(
+    ticket: Ticket, entry: Entry, outcome: Outcome, redactor: Redactor
+) -> DriftError | None:
+    """The error for a tool that was run again and gave something else; None if it did not."""
+    same_error = (outcome.error is None) == (entry.error is None)
+    if outcome.error is not None and entry.error is not None:
+        same_error = redactor.clean(outcome.error.message) == entry.error.message
+    now = None if outcome.response is MISSING else outcome.response
+    if same_error and digest(redactor.clean(now)) == digest(entry.response):
+        return None
     call = ticket.call
     was = MISSING if entry.error is not None else entry.response
     return DriftError(

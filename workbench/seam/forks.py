@@ -5,30 +5,47 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import UsageError
 from workbench.seam.agents import check_arguments, resolve
-from workbench.seam.calls import OnMiss, Policy, ToolsAfter, ToolsBefore
 from workbench.seam.cut import Cut, check_reachable
-from workbench.seam.opening import ForkOptions, Ignore, Output, TraceLike, as_trace, input_of
-from workbench.seam.opening import open_fork as _open
+from workbench.seam.opening import (
+    ForkOptions,
+    Ignore,
+    Output,
+    Redact,
+    Secrets,
+    TraceLike,
+    as_trace,
+    input_of,
+    open_fork,
+)
+from workbench.seam.policies import fork_policy
+from workbench.seam.prepared import Prepared, awaitable, blocking
 from workbench.seam.result import Plan
-from workbench.seam.run import check_policy
-from workbench.seam.running import Run, acall_agent, call_agent
+from workbench.seam.running import Run
 from workbench.trace.edits import Edits, ReplyEdit, ToolResultEdit, as_edits
-from workbench.trace.places import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from workbench.seam.result import RunResult
+    from workbench.seam.calls import (
+        Call,
+        Completion,
+        OnMiss,
+        Policy,
+        Released,
+        ToolsAfter,
+        ToolsBefore,
+    )
+    from workbench.seam.latency import Latency
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit
     from workbench.trace.faults import Fault
+    from workbench.trace.places import Place
     from workbench.trace.trace import Entry, Trace
 
 
-def fork(
+def _fork(
     agent: Callable[..., Any] | str,
     trace: TraceLike,
     *args: Any,
@@ -37,16 +54,24 @@ def fork(
     live_from: Place | Callable[[Entry], bool] | None = None,
     force_live: Sequence[Place] = (),
     on_miss: OnMiss | None = None,
+    completion: Completion = "recorded",
     setup: Callable[[], Any] | None = None,
     tools_before: ToolsBefore = "replay",
     tools_after: ToolsAfter = "deny",
+    simulate: Mapping[str, Callable[..., Any]] | None = None,
+    release: Iterable[Released] = (),
+    secrets: Secrets = (),
+    breakpoints: Sequence[Place | Callable[[Call], bool]] = (),
+    latency: Latency | str | None = None,
+    realtime: bool = False,
+    redact: Redact = (),
     ignore: Ignore | None = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
     controller: Controller | None = None,
     **kwargs: Any,
-) -> RunResult:
+) -> Prepared:
     """Run an agent with a changed past: recorded answers up to a point, live ones from there on.
 
     The parent is never changed; what happens becomes a new trace that names it.
@@ -63,13 +88,24 @@ def fork(
         force_live: single places that run live besides.
         on_miss: what becomes of a call that the recording does not have: ``"live"`` (the default
             with edits or faults and no ``live_from``), ``"fail"`` or ``"placeholder"``.
+        completion: as for :func:`workbench.replay`.
         setup: makes a fresh world for the run (a database, a folder); a context manager that it
             gives is left at the end.
         tools_before: recorded tool calls before the cut: ``"replay"`` serves their results,
             ``"verify"`` runs them in the fresh world and compares, ``"live"`` runs them. Without
             ``setup`` those that write fall under ``tools_after`` too.
         tools_after: live tool calls that write: ``"deny"`` (the run ends ``blocked``),
-            ``"ask"`` the controller, or ``"allow"``.
+            ``"ask"`` the controller, ``"allow"``, or ``"simulate"``: the function of that name in
+            ``simulate`` runs instead.
+        simulate: functions that stand in for tools that write, by the tool's name.
+        release: what is read anew once the run is live, instead of going on as recorded:
+            ``"clock"``, ``"id"``, ``"random"``.
+        secrets: what stands behind the placeholders of redacted secrets: texts, or a mapping from
+            a placeholder or a rule's name to the text. A live call that holds another is refused.
+        breakpoints: where the run waits for the controller: places, or functions of a call.
+        latency: how long served answers take: ``"recorded"`` or a :class:`Latency`; none else.
+        realtime: really wait where the agent sleeps, also before the run is live.
+        redact: the trace's own rules of redaction that are not built in.
         ignore: further JSON pointers into requests that do not count, per api.
         to: the new trace's file; by default it stays in memory.
         controller: who watches, answers and may cancel.
@@ -78,71 +114,37 @@ def fork(
         EditError: an edit does not fit the trace.
         PlaceError: the trace has no such place.
         UsageError: the options do not go together.
+        SimulatedCrash: an injected crash ended the run; its ``trace`` is what there is of it.
     """
     options = dict(locals())
-    run, function, given = _forking(
-        agent,
-        as_trace(trace),
-        (args, kwargs),
-        Output(to, name, (), replace),
-        _options(
-            edits,
-            faults,
-            live_from,
-            force_live,
-            on_miss,
-            tools_before,
-            tools_after,
-            ignore,
-            fresh_world=setup is not None,
-        ),
-        controller,
-        options,
+    parent = as_trace(trace)
+    changes = ForkOptions(
+        edits, faults, live_from, force_live, ignore=ignore, secrets=secrets, redact=redact
     )
-    return call_agent(run, function, *given, setup)
+    changes.policy = fork_policy(
+        changes,
+        on_miss,
+        tools_before,
+        tools_after,
+        completion=completion,
+        latency=latency,
+        realtime=realtime,
+        release=release,
+        simulate=simulate,
+        breakpoints=breakpoints,
+        fresh_world=setup is not None,
+    )
+    function, info = resolve(agent)
+    given = input_of(parent, args, kwargs)
+    check_arguments(function, *given, fork, options)
+    output = Output(to, name or (f"{parent.name} (fork)" if to is None else None), (), replace)
+    setting, checked = open_fork(info, parent, output, changes, arguments=given)
+    planned = make_plan(parent, checked, setting.cut, changes.policy)
+    return Prepared(Run(setting, controller, planned), function, *given, setup)
 
 
-async def afork(
-    agent: Callable[..., Any] | str,
-    trace: TraceLike,
-    *args: Any,
-    edits: Edits | Iterable[Edit] | None = None,
-    faults: Iterable[Fault] = (),
-    live_from: Place | Callable[[Entry], bool] | None = None,
-    force_live: Sequence[Place] = (),
-    on_miss: OnMiss | None = None,
-    setup: Callable[[], Any] | None = None,
-    tools_before: ToolsBefore = "replay",
-    tools_after: ToolsAfter = "deny",
-    ignore: Ignore | None = None,
-    to: str | Path | None = None,
-    name: str | None = None,
-    replace: bool = False,
-    controller: Controller | None = None,
-    **kwargs: Any,
-) -> RunResult:
-    """:func:`fork`, to be awaited where a loop is running."""
-    options = dict(locals())
-    run, function, given = _forking(
-        agent,
-        as_trace(trace),
-        (args, kwargs),
-        Output(to, name, (), replace),
-        _options(
-            edits,
-            faults,
-            live_from,
-            force_live,
-            on_miss,
-            tools_before,
-            tools_after,
-            ignore,
-            fresh_world=setup is not None,
-        ),
-        controller,
-        options,
-    )
-    return await acall_agent(run, function, *given, setup)
+fork = blocking(_fork)
+afork = awaitable(_fork)
 
 
 def plan(
@@ -163,59 +165,12 @@ def plan(
         EditError, PlaceError, UsageError: as :func:`fork`.
     """
     parent = as_trace(trace)
-    options = _options(
-        edits, faults, live_from, force_live, on_miss, tools_before, tools_after, None
-    )
-    checked = as_edits(parent, options.edits, options.faults)
+    changes = ForkOptions(edits, faults, live_from, force_live)
+    policy = fork_policy(changes, on_miss, tools_before, tools_after)
+    checked = as_edits(parent, changes.edits, changes.faults)
     cut = Cut(parent, live_from, force_live)
-    check_reachable(parent, cut, checked.targets(), options.policy)
-    return make_plan(parent, checked, cut, options.policy)
-
-
-def _forking(
-    agent: Callable[..., Any] | str,
-    parent: Trace,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]],
-    output: Output,
-    changes: ForkOptions,
-    controller: Controller | None,
-    options: dict[str, Any],
-) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
-    function, info = resolve(agent)
-    given = input_of(parent, *arguments)
-    check_arguments(function, *given, fork, options)
-    output.name = output.name or (f"{parent.name} (fork)" if output.to is None else None)
-    setting, edits = _open(info, parent, output, changes, arguments=given)
-    plan = make_plan(parent, edits, setting.cut, changes.policy)
-    return Run(setting, controller, plan), function, given
-
-
-def _options(
-    edits: Edits | Iterable[Edit] | None,
-    faults: Iterable[Fault],
-    live_from: Place | Callable[[Entry], bool] | None,
-    force_live: Sequence[Place] | Place,
-    on_miss: OnMiss | None,
-    tools_before: ToolsBefore,
-    tools_after: ToolsAfter,
-    ignore: Ignore | None,
-    *,
-    fresh_world: bool = False,
-) -> ForkOptions:
-    changes = list(edits or ())
-    injected = list(faults)
-    if isinstance(force_live, Place):
-        raise UsageError("force_live= takes a list of places, such as [turn(3)]")
-    if on_miss is None:
-        changed = bool(changes or injected or force_live)
-        on_miss = "live" if changed and live_from is None else "fail"
-    policy = Policy(
-        on_miss=on_miss,
-        tools_before=tools_before,
-        tools_after=tools_after,
-        fresh_world=fresh_world,
-    )
-    return ForkOptions(changes, injected, live_from, force_live, check_policy(policy), ignore)
+    check_reachable(parent, cut, checked.targets(), policy)
+    return make_plan(parent, checked, cut, policy)
 
 
 def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
@@ -327,10 +282,18 @@ def _lines(
         from workbench.trace.prices import money
 
         lines.append("cost not known" if cost is None else f"about {money(cost)}")
-        verdict = {"deny": "denied", "ask": "ask first", "allow": "allowed"}[policy.tools_after]
+        verdict = _VERDICTS[policy.tools_after]
         count = f"{writes} of them " if writes else ""
         lines.append(f"live writes: {count}{verdict}")
     return lines
+
+
+_VERDICTS = {
+    "deny": "denied",
+    "ask": "ask first",
+    "allow": "allowed",
+    "simulate": "simulated",
+}
 
 
 def _calls(count: int) -> str:

@@ -1,16 +1,20 @@
-"""What keeps the live world safe: which calls must be allowed, and the keys that they carry."""
+"""What keeps the live world safe: which calls must be allowed, and what they carry."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.errors import RunBlocked
-from workbench.seam.calls import Question
+from workbench.errors import RunBlocked, UsageError
+from workbench.seam.calls import MISSING, Question
+from workbench.trace.places import Place
 from workbench.trace.values import dumps
 
 if TYPE_CHECKING:
-    from workbench.seam.calls import Call, Ticket
+    from collections.abc import Callable
+
+    from workbench.seam.calls import Call, Served, Ticket
+    from workbench.seam.setting import Setting
 
 
 def writes(call: Call) -> bool:
@@ -18,34 +22,138 @@ def writes(call: Call) -> bool:
     return call.kind == "tool" and call.effect != "read"
 
 
-def write_key(owner: str, ticket: Ticket, *, recording: bool) -> str | None:
-    """The idempotency key of a tool call that writes; None for one that reads.
+class Guard:
+    """Says what may reach the live world, and how. It decides by the policy alone."""
 
-    While recording it is the tool's own key, or one made of the trace and the call. In a fork it
-    always begins with the fork's id: a live write never carries a recorded key, so that a system
-    which remembers keys does not take it for the recorded write.
-    """
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._policy = setting.policy
+        self.wrote = False
+        """Whether a tool that writes has run live."""
+        self._replayed_responses: set[str] = set()
+        """Ids of responses that the provider does not know, or not like that."""
+
+    def key(self, ticket: Ticket) -> str | None:
+        """The idempotency key of a tool call that writes; None for one that reads.
+
+        While recording it is the tool's own key, or one made of the trace and the call. In a fork
+        it always begins with the fork's id: a live write never carries a recorded key, so that a
+        system which remembers keys does not take it for the recorded write. A retry of a call has
+        the call's own key.
+        """
+        call = ticket.call
+        if not writes(call):
+            return None
+        if self._setting.recording and call.key is not None:
+            return call.key
+        own = call.key or f"{ticket.digest[:16]}-{ticket.nth + 1}"
+        return f"{self._setting.key_owner}:{own}"
+
+    def pauses(self, ticket: Ticket) -> Question | None:
+        """What is asked at a breakpoint; None where there is none."""
+        if not any(_stops_at(each, ticket) for each in self._policy.breakpoints):
+            return None
+        return _question(ticket, f"paused before {_called(ticket.call)}", "pause")
+
+    def holds(self, ticket: Ticket) -> Question | RunBlocked | None:
+        """Whether a live call may run: None if so, else what is asked, or why it ends the run."""
+        call, choice = ticket.call, self._policy.tools_after
+        if choice == "allow" or not writes(call):
+            return None
+        if choice == "simulate":
+            if call.name in self._policy.simulate:
+                return None
+            return _blocked(
+                ticket, f"nothing stands in for it: simulate={{'{call.name}': a function}}"
+            )
+        if choice == "deny":
+            return _blocked(ticket, "live writes are denied")
+        kind = "writes" if call.effect == "write" else "does not say whether it writes"
+        text = f"{call.name} {kind} and is about to run for real: {arguments_text(call)}"
+        return _question(ticket, text, "write")
+
+    def refusal(self, ticket: Ticket, question: Question | None) -> RunBlocked:
+        """Why the run ends, since somebody said no."""
+        why = question.why_denied if question is not None else "it was denied"
+        if question is not None and question.kind == "pause":
+            return RunBlocked(f"stopped before {_called(ticket.call)}: {why}")
+        return _blocked(ticket, why)
+
+    def passes(self, ticket: Ticket) -> Any:
+        """The request that goes to the live world, or why none may.
+
+        What stands for a redacted secret is replaced by the secret. What the provider does not
+        know does not reach it.
+        """
+        request = ticket.call.request if ticket.sent is MISSING else ticket.sent
+        if self._setting.recording:
+            return request
+        body = request.get("body") if isinstance(request, dict) else None
+        named = body.get("previous_response_id") if isinstance(body, dict) else None
+        if named in self._replayed_responses:
+            return RunBlocked(
+                f"{_called(ticket.call)} goes live and names the response '{named}', which was "
+                "not given by the provider in this run. Go live from the turn that made it, or "
+                "send the whole conversation"
+            )
+        try:
+            request = self._setting.redactor.resolve(request, self._setting.secrets)
+        except UsageError as error:
+            return RunBlocked(f"{_called(ticket.call)} was not made: {error}")
+        if writes(ticket.call) and ticket.reason not in ("verify", "rerun"):
+            self.wrote = True
+        return request
+
+    def stand_in(self, ticket: Ticket) -> Callable[..., Any] | None:
+        """What runs instead of a tool that writes."""
+        call = ticket.call
+        if self._policy.tools_after != "simulate" or not writes(call):
+            return None
+        if ticket.reason in ("verify", "rerun") and self._policy.fresh_world:
+            return None
+        ticket.how, ticket.source = "simulated", "simulated"
+        return self._policy.simulate[str(call.name)]
+
+    def served(self, ticket: Ticket, served: Served) -> None:
+        """An answer is handed over that the provider did not give just now."""
+        if ticket.call.kind != "model" or ticket.call.api != "openai.responses":
+            return
+        body = served.response.get("body") if isinstance(served.response, dict) else None
+        if isinstance(body, dict) and isinstance(body.get("id"), str):
+            self._replayed_responses.add(body["id"])
+
+
+def _stops_at(where: Any, ticket: Ticket) -> bool:
+    if not isinstance(where, Place):
+        return bool(where(ticket.call))
+    if where.kind == "turn":
+        return ticket.call.kind == "model" and ticket.turn == where.value
+    if where.kind == "entry":
+        return ticket.entry is not None and ticket.entry.id == where.value
+    step = ticket.call.step
+    return step == where.value or step.startswith(f"{where.value}/")
+
+
+def _question(ticket: Ticket, text: str, kind: Any) -> Question:
     call = ticket.call
-    if not writes(call):
-        return None
-    if recording and call.key is not None:
-        return call.key
-    return f"{owner}:{call.key or ticket.id}"
-
-
-def question_about(ticket: Ticket) -> Question:
-    """What is asked before a live write runs."""
-    call = ticket.call
-    kind = "writes" if call.effect == "write" else "does not say whether it writes"
+    arguments = call.request.get("arguments") if call.kind == "tool" else None
     return Question(
         id=ticket.id,
-        tool=str(call.name),
-        arguments=call.request.get("arguments"),
+        tool=str(call.name or call.model or call.kind),
+        arguments=arguments,
         key=str(ticket.key),
         turn=ticket.turn,
-        text=f"{call.name} {kind} and is about to run for real: {arguments_text(call)}",
+        text=text,
         future=Future(),
+        kind=kind,
     )
+
+
+def _called(call: Call) -> str:
+    if call.kind == "tool":
+        return arguments_text(call)
+    name = call.name or call.model
+    return f"the {call.kind} call{f' of {name}' if name else ''}"
 
 
 def arguments_text(call: Call, limit: int = 200) -> str:
@@ -59,7 +167,7 @@ def arguments_text(call: Call, limit: int = 200) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def blocked(ticket: Ticket, why: str) -> RunBlocked:
+def _blocked(ticket: Ticket, why: str) -> RunBlocked:
     """The error that ends a run at a live write, naming the choices."""
     call = ticket.call
     at = f" at {call.where}" if call.where else ""

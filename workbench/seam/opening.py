@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import secrets
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,18 +17,19 @@ from workbench.seam.faulting import Faults
 from workbench.seam.hooks import install_adapters
 from workbench.seam.pins import Pins
 from workbench.seam.setting import Setting
-from workbench.seam.tape import Tape
+from workbench.seam.tape import KINDS, Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, HASH_SCHEME, request_hash
 from workbench.trace.edits import Edits, as_edits
 from workbench.trace.entries import AgentInfo, HashInfo, ParentInfo, TraceLine
 from workbench.trace.journal import Journal
+from workbench.trace.redaction import Redactor
 from workbench.trace.times import utc_now
 from workbench.trace.trace import Trace, load
 from workbench.trace.values import decode, dumps, encode, loads
 from workbench.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable
 
     from workbench.trace.edits import Edit
     from workbench.trace.faults import Fault
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
 
 TraceLike = Trace | str | Path
 Ignore = dict[str, list[str]]
+Redact = bool | Sequence[Any]
+"""True for the built-in rules, False for none, or rules besides the built-in ones."""
+Secrets = Iterable[str] | Mapping[str, str]
+"""What placeholders of secrets stand for."""
 
 
 @dataclass(slots=True)
@@ -47,12 +53,32 @@ class Output:
     tags: Sequence[str] = ()
     replace: bool = False
     durability: Literal["os", "fsync"] = "os"
+    requests: Literal["full", "hash"] = "full"
+    redact: Redact = True
 
-    def journal(self, header: TraceLine) -> Journal:
+    def __post_init__(self) -> None:
+        for name, known in (("durability", ("os", "fsync")), ("requests", ("full", "hash"))):
+            if getattr(self, name) not in known:
+                raise UsageError(
+                    f"{name}={getattr(self, name)!r}: choose one of {known[0]!r}, {known[1]!r}"
+                )
+
+    @property
+    def own_rules(self) -> Sequence[Any]:
+        """The rules of redaction that are not built in."""
+        return () if isinstance(self.redact, bool) else self.redact
+
+    def journal(self, header: TraceLine, redactor: Redactor) -> Journal:
         """The journal that writes it: to a file, or in memory when no path was given."""
         if self.to is None:
-            return Journal.in_memory(header)
-        return Journal.create(self.to, header, durability=self.durability, replace=self.replace)
+            return Journal.in_memory(header, redactor=redactor)
+        return Journal.create(
+            self.to,
+            header,
+            durability=self.durability,
+            replace=self.replace,
+            redactor=redactor,
+        )
 
 
 @dataclass(slots=True)
@@ -65,6 +91,15 @@ class ForkOptions:
     force_live: Sequence[Place] = ()
     policy: Policy = field(default_factory=Policy)
     ignore: Ignore | None = None
+    secrets: Secrets = ()
+    resumes: TraceLike | None = None
+    redact: Redact = ()
+    keeps: bool = False
+    """What is recorded and not asked for is kept: the new trace takes the place of the old one."""
+
+    def __post_init__(self) -> None:
+        self.edits = list(self.edits or ())
+        self.faults = list(self.faults)
 
 
 def open_recording(
@@ -77,14 +112,16 @@ def open_recording(
     """The setting of a recording: everything is live."""
     install_adapters()
     rules = _rules(ignore)
-    header = _header(agent, output, arguments, rules, seed=secrets.token_hex(8))
+    redactor = Redactor.for_recording(output.redact)
+    header = _header(agent, output, arguments, rules, redactor, seed=secrets.token_hex(8))
     return Setting(
-        journal=output.journal(header),
+        journal=output.journal(header, redactor),
         trace_id=header.id,
         recording=True,
         policy=Policy(on_miss="live", tools_after="allow"),
         ignore=rules,
         pins=Pins(None, str(header.seed)),
+        redactor=redactor,
     )
 
 
@@ -102,19 +139,27 @@ def open_fork(
     cut = Cut(parent, options.live_from, options.force_live)
     check_reachable(parent, cut, edits.targets(), options.policy)
     rules = _rules(options.ignore, parent)
-    header = _header(agent, output, arguments, rules, seed=parent.header.seed or parent.id)
+    own_rules = () if isinstance(options.redact, bool) else options.redact
+    redactor = Redactor.for_replay(parent.header, own_rules)
+    header = _header(
+        agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
+    )
     header.parent = _parent_info(parent, options, edits, cut)
     return Setting(
-        journal=output.journal(header),
+        journal=output.journal(header, redactor),
         trace_id=header.id,
         policy=options.policy,
         parent=parent,
-        tape=Tape(parent, _digests(parent, rules), cut),
+        tape=Tape(parent, _digests(parent, rules), cut, options.policy.match),
         cut=cut,
         edits=edits.targets(),
         faults=Faults(edits.faults()),
         pins=Pins(parent, str(header.seed)),
         ignore=rules,
+        redactor=redactor,
+        secrets=options.secrets,
+        resumes=as_trace(options.resumes) if options.resumes is not None else None,
+        keeps=options.keeps,
     ), edits
 
 
@@ -149,6 +194,7 @@ def _header(
     output: Output,
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | None,
     rules: Mapping[str, Sequence[str]],
+    redactor: Redactor,
     *,
     seed: str,
 ) -> TraceLine:
@@ -165,6 +211,8 @@ def _header(
     }
     if output.tags:
         fields["tags"] = list(output.tags)
+    if redactor.names:
+        fields |= {"redact": list(redactor.names), "salt": redactor.salt}
     given = _encoded(arguments)
     if given is not MISSING:
         fields["input"] = given
@@ -223,16 +271,24 @@ def _digests(parent: Trace, rules: Mapping[str, Sequence[str]]) -> dict[str, str
     if not changed:
         return {}
     return {
-        entry.id: request_hash(entry.kind, entry.api, entry.request, rules[entry.api or "tool"])
+        entry.id: request_hash(entry.kind, entry.api, entry.request, rules[entry.api or entry.kind])
         for entry in parent.entries
-        if entry.kind in ("model", "tool")
-        and (entry.api or "tool") in changed
-        and entry.hash is not None
+        if entry.kind in KINDS and (entry.api or entry.kind) in changed and entry.hash is not None
     }
 
 
 def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) -> ParentInfo:
     policy = options.policy
+    chosen = {
+        "on_miss": policy.on_miss,
+        "tools_before": policy.tools_before,
+        "tools_after": policy.tools_after,
+        "match": policy.match if policy.match != "hash" else None,
+        "completion": policy.completion if policy.completion != "recorded" else None,
+        "release": sorted(policy.release) or None,
+        "force_live": [str(place) for place in options.force_live] or None,
+        "resumes": as_trace(options.resumes).id if options.resumes is not None else None,
+    }
     fields: dict[str, Any] = {
         "id": parent.id,
         "name": parent.name,
@@ -240,11 +296,6 @@ def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) ->
         "digest": parent.digest,
         "cut": str(cut.place) if cut.place is not None else None,
         "edits": edits.to_json() or None,
-        "options": {
-            "on_miss": policy.on_miss,
-            "tools_before": policy.tools_before,
-            "tools_after": policy.tools_after,
-            **({"force_live": [str(p) for p in options.force_live]} if options.force_live else {}),
-        },
+        "options": {name: value for name, value in chosen.items() if value is not None},
     }
     return ParentInfo(**{name: value for name, value in fields.items() if value is not None})

@@ -13,20 +13,25 @@ import sys
 import time
 import uuid
 from collections import defaultdict, deque
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import DriftError, UsageError
-from workbench.seam.current import ENCLOSING, LIVE_WRITE, current_seam, current_step
-from workbench.trace.entries import EventLine, ValueLine
+from workbench.seam.calls import Call, Outcome
+from workbench.seam.current import ENCLOSING, current_seam, current_step
+from workbench.seam.drivers import call_sync
+from workbench.seam.exceptions import describe, rebuild
+from workbench.trace.entries import ValueLine
 from workbench.trace.times import utc_now
 from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from workbench.seam.drivers import Seam
-    from workbench.trace.entries import Source
+    from workbench.seam.calls import Served
+    from workbench.seam.drivers import Seam, Tap
+    from workbench.trace.entries import ErrorInfo, Source
     from workbench.trace.trace import Entry, Trace
 
 Site = tuple[str, str, str, bool]
@@ -36,11 +41,35 @@ Site = tuple[str, str, str, bool]
 _INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
+@dataclass(slots=True)
+class Reading:
+    """A reading of the clock, an id or a random number, on its way through the session."""
+
+    kind: Literal["clock", "value"]
+    name: str
+    """``now``, ``id`` or ``random``."""
+    site: str
+    live: Callable[[], Any]
+    """Reads it for real."""
+    nth: int = 0
+    entry: Entry | None = None
+    value: Any = None
+    source: Source = "live"
+
+    @property
+    def released(self) -> str:
+        """By which name an option lets it go."""
+        return "clock" if self.kind == "clock" else self.name
+
+
 class Pins:
     """The recorded readings that are still to be served."""
 
-    def __init__(self, trace: Trace | None, seed: str) -> None:
+    def __init__(
+        self, trace: Trace | None, seed: str, edits: Mapping[str, Any] | None = None
+    ) -> None:
         self.seed = seed
+        self._edits = edits or {}
         self._recorded: dict[Site, deque[Entry]] = defaultdict(deque)
         self._nth: dict[Site, int] = defaultdict(int)
         self._last_clock: tuple[datetime, float] | None = None
@@ -49,45 +78,61 @@ class Pins:
                 key = (str(entry.name), str(entry.site), entry.step, entry.enclosing is not None)
                 self._recorded[key].append(entry)
 
-    def next(self, name: str, site: str) -> tuple[int, Entry | None]:
-        """Which reading at that site this is, from 1, and its recorded entry.
+    def find(self, reading: Reading) -> None:
+        """Note which reading at that site this is, from 1, and its recorded entry.
 
         Readings in different steps, inside tools and outside of them do not mix: a tool that is
         served from the trace reads nothing.
         """
-        key = (name, site, current_step(), ENCLOSING.get() is not None)
+        key = (reading.name, reading.site, current_step(), ENCLOSING.get() is not None)
         self._nth[key] += 1
         queue = self._recorded.get(key)
-        return self._nth[key], queue.popleft() if queue else None
+        reading.nth, reading.entry = self._nth[key], queue.popleft() if queue else None
+
+    def serve(self, reading: Reading) -> None:
+        """The recorded reading, or what a person made of it."""
+        entry = reading.entry
+        assert entry is not None  # noqa: S101 - a served reading was found
+        if entry.id in self._edits:
+            reading.value, reading.source = decode(self._edits[entry.id]), "edited"
+        else:
+            reading.value, reading.source = decode(entry.value), "replayed"
+
+    def go_on(self, reading: Reading) -> None:
+        """The reading beyond the recording: from the seed, or the clock as it has gone on."""
+        reading.source = "simulated"
+        if reading.kind == "clock":
+            reading.value = self._clock()
+        elif reading.name == "id":
+            reading.value = self._derived(reading).hex()
+        else:
+            reading.value = int.from_bytes(self._derived(reading)[:7], "big") / (1 << 56)
 
     def saw_clock(self, moment: datetime) -> None:
-        """Note the last reading of the clock."""
+        """Remember the last reading of the clock."""
         self._last_clock = (moment, time.monotonic())
 
-    def clock(self) -> datetime | None:
-        """The clock beyond the recording: the last reading plus what has passed since."""
+    def slept(self, seconds: float) -> None:
+        """Nobody really waited, but for the clock beyond the recording somebody did."""
+        if self._last_clock is not None:
+            moment, at = self._last_clock
+            self._last_clock = moment + timedelta(seconds=seconds), at
+
+    def _clock(self) -> datetime:
         if self._last_clock is None:
-            return None
+            return datetime.now(UTC)
         moment, at = self._last_clock
         return moment + timedelta(seconds=time.monotonic() - at)
 
-    def derived(self, name: str, site: str, nth: int) -> bytes:
+    def _derived(self, reading: Reading) -> bytes:
         """16 bytes that depend on nothing but the seed and the reading."""
-        text = f"{self.seed}\0{name}\0{site}\0{nth}"
+        text = f"{self.seed}\0{reading.name}\0{reading.site}\0{reading.nth}"
         return hashlib.sha256(text.encode()).digest()[:16]
 
 
 def now() -> datetime:
     """The time, in UTC with microseconds; on replay the recorded one."""
-
-    def beyond(pins: Pins, _site: str, _nth: int) -> datetime:
-        return pins.clock() or datetime.now(UTC)
-
-    moment = _read("clock", "now", lambda: datetime.now(UTC), beyond)
-    seam = current_seam()
-    if seam is not None:
-        seam.session.setting.pins.saw_clock(moment)
-    return moment  # type: ignore[no-any-return]
+    return reading("now", lambda: datetime.now(UTC))  # type: ignore[no-any-return]
 
 
 def new_id() -> str:
@@ -96,130 +141,145 @@ def new_id() -> str:
     Past a fork's cut too, except inside a tool that writes: for the key of a write there is
     :func:`workbench.idempotency_key`.
     """
-    return str(
-        _read(
-            "value",
-            "id",
-            lambda: uuid.uuid4().hex,
-            lambda pins, site, nth: pins.derived("id", site, nth).hex(),
-        )
-    )
+    return str(reading("id", lambda: uuid.uuid4().hex))
 
 
 def random() -> float:
     """A random number, 0 ≤ x < 1; on replay the recorded one."""
-
-    def beyond(pins: Pins, site: str, nth: int) -> float:
-        return int.from_bytes(pins.derived("random", site, nth)[:7], "big") / (1 << 56)
-
-    return float(_read("value", "random", _random.random, beyond))
+    return float(reading("random", _random.random))
 
 
 def sleep(seconds: float) -> None:
-    """Wait; on replay nobody really waits, unless the replay asks for real time.
+    """Wait. On replay nobody really waits, unless the replay asks for real time; a fork waits
+    once it is live, since then whoever is waited for is real.
 
     Raises:
         UsageError: the time is negative.
     """
-    if seconds < 0:
+    if sleeps(seconds):
+        time.sleep(seconds)
+
+
+def sleeps(seconds: float) -> bool:
+    """Whether a wait is a real one. Where it is not, the clock goes on all the same.
+
+    Raises:
+        UsageError: the time is negative.
+    """
+    if not seconds >= 0:
         raise UsageError(f"sleep({seconds!r}): a time to wait is not negative")
     seam = current_seam()
-    setting = seam.session.setting if seam is not None else None
-    if setting is None or setting.recording or setting.policy.realtime:
-        time.sleep(seconds)
+    if seam is None:
+        return True
+    with seam.lock:
+        session = seam.session
+        setting = session.setting
+        if setting.recording or setting.policy.realtime or session.live:
+            return True
+        setting.pins.slept(seconds)
+    return False
 
 
 def write_event(type: str, data: Any = None) -> None:  # noqa: A002 - the format's own word
     """Write an event into the trace: what happened, with any value that a trace can hold.
 
-    Outside any session it does nothing.
+    A replay compares it with what was recorded. Outside any session it does nothing.
 
     Raises:
         UnencodableError: the trace cannot represent the data.
+        DriftError: a strict replay, and no such event was recorded here.
+    """
+    seam = current_seam()
+    if seam is not None:
+        request = {"type": type, "data": encode(data)}
+        call_sync(seam, Call("event", request, name=type), EventHooks())
+
+
+class EventHooks:
+    """Takes an event over the seam."""
+
+    def perform(self, request: Any) -> None:
+        """It only has to be written, which the session does."""
+
+    def outcome(self, result: Any) -> Outcome:  # noqa: ARG002 - there is none
+        """An event has no outcome."""
+        return Outcome()
+
+    def failure(self, error: BaseException) -> Outcome:
+        """Why it was not written."""
+        return Outcome(error=describe(error))
+
+    def exception(self, info: ErrorInfo) -> BaseException:
+        """An injected failure."""
+        return rebuild(info)
+
+    def deliver(self, served: Served) -> None:
+        """It was recorded like that."""
+
+    def is_stream(self, result: Any) -> bool:  # noqa: ARG002 - it never is
+        """It never is one."""
+        return False
+
+    def tee(self, result: Any, tap: Tap) -> Any:  # noqa: ARG002 - never called
+        """Not asked for."""
+        return result
+
+
+def reading(
+    name: Literal["now", "id", "random"], live: Callable[[], Any], site: str | None = None
+) -> Any:
+    """Take a reading over the seam.
+
+    Args:
+        name: what is read.
+        live: reads it for real.
+        site: the agent's function that reads; by default the one that called the caller.
+
+    Raises:
+        DriftError: a strict replay, and it was not read so often when it was recorded.
     """
     seam = current_seam()
     if seam is None:
-        return
-    value = encode(data)
-    with seam.lock:
-        journal = seam.session.journal
-        optional = {"step": current_step(), "enclosing": ENCLOSING.get()}
-        fields = {name: value for name, value in optional.items() if value}
-        journal.append(
-            EventLine(
-                line="event", id=journal.new_id(), at=utc_now(), type=type, data=value, **fields
-            )
-        )
-
-
-def _read(
-    kind: Literal["clock", "value"],
-    name: str,
-    live: Callable[[], Any],
-    beyond: Callable[[Pins, str, int], Any],
-) -> Any:
-    seam = current_seam()
-    if seam is None:
         return live()
-    site = _site()
+    asked = Reading("clock" if name == "now" else "value", name, site or agent_site(2), live)
     with seam.lock:
-        if seam.session.stopped is not None:
-            raise seam.session.stopped
-        setting = seam.session.setting
-        nth, entry = setting.pins.next(name, site)
-        source: Source = "live"
-        if setting.recording or LIVE_WRITE.get():
-            # Inside a live write nothing recorded may reach the world: an id may be a key there.
-            value = live()
-        elif entry is not None:
-            value, source = decode(entry.value), "replayed"
-        else:
-            if setting.offline and setting.policy.strict:
-                raise _unrecorded(seam, name, site, nth)
-            value, source = beyond(setting.pins, site, nth), "simulated"
-        _write(seam, kind, name, site, nth, source, value)
-    return value
+        seam.session.read(asked)
+        _write(seam, asked)
+        if asked.kind == "clock":
+            seam.session.setting.pins.saw_clock(asked.value)
+    return asked.value
 
 
-def _write(
-    seam: Seam,
-    kind: Literal["clock", "value"],
-    name: str,
-    site: str,
-    nth: int,
-    source: Source,
-    value: Any,
-) -> None:
-    journal = seam.session.journal
+def _write(seam: Seam, asked: Reading) -> None:
+    journal = seam.session.setting.journal
     optional = {"step": current_step(), "enclosing": ENCLOSING.get()}
     place: dict[str, Any] = {name: value for name, value in optional.items() if value}
     line = ValueLine(
-        line=kind,
+        line=asked.kind,
         id=journal.new_id(),
         at=utc_now(),
         **place,
-        name=name,
-        site=site,
-        nth=nth,
-        source=source,
-        value=encode(value),
+        name=asked.name,
+        site=asked.site,
+        nth=asked.nth,
+        source=asked.source,
+        value=encode(asked.value),
     )
     journal.append(line)
 
 
-def _unrecorded(seam: Seam, name: str, site: str, nth: int) -> DriftError:
-    drift = DriftError(
-        f"reading {nth} of {name} in {site} was not recorded: the recording has "
-        f"{nth - 1} there. The agent reads it more often than it did; record again to keep the "
-        "change"
+def unrecorded(asked: Reading) -> DriftError:
+    """The error for a reading that the recording does not have."""
+    return DriftError(
+        f"reading {asked.nth} of {asked.name} in {asked.site} was not recorded: the recording has "
+        f"{asked.nth - 1} there. The agent reads it more often than it did; record again to keep "
+        "the change"
     )
-    seam.session.drift = seam.session.drift or drift
-    return drift
 
 
-def _site() -> str:
-    """The agent's function that reads, as ``module:function``."""
-    frame = sys._getframe(3)  # noqa: SLF001 - as in current.call_site
+def agent_site(depth: int = 0) -> str:
+    """The agent's function that reads, as ``module:function``: so many calls above the caller."""
+    frame = sys._getframe(1 + depth)  # noqa: SLF001 - as in current.call_site
     while frame.f_code.co_name in _INLINED and frame.f_back is not None:
         frame = frame.f_back
     code = frame.f_code

@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.errors import UsageError
 from workbench.seam.agents import check_arguments, resolve
-from workbench.seam.calls import OnMiss, Policy, ReplayMiss, ToolsAfter, ToolsBefore
+from workbench.seam.modes import Mode, prepare_mode
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
     Output,
+    Redact,
+    Secrets,
     TraceLike,
     as_trace,
     input_of,
     open_fork,
     open_recording,
 )
-from workbench.seam.running import Run, acall_agent, call_agent
+from workbench.seam.policies import replay_policy
+from workbench.seam.prepared import Prepared, awaitable, blocking
+from workbench.seam.running import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from workbench.seam.result import RunResult
+    from workbench.seam.calls import Completion, Match, ReplayMiss, ToolsAfter, ToolsBefore
+    from workbench.seam.latency import Latency
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
 
 
-def record(
+def _record(
     agent: Callable[..., Any] | str,
     *args: Any,
     to: str | Path | None = None,
     name: str | None = None,
     tags: Sequence[str] = (),
     replace: bool = False,
+    mode: Mode | None = None,
     durability: Literal["os", "fsync"] = "os",
+    requests: Literal["full", "hash"] = "full",
+    redact: Redact = True,
     ignore: Ignore | None = None,
     controller: Controller | None = None,
     **kwargs: Any,
-) -> RunResult:
+) -> Prepared:
     """Run an agent live and record all that it exchanges with the world.
 
     An agent that raises is recorded too: the result has ``status == "failed"`` and the error.
@@ -52,69 +59,57 @@ def record(
         name: a name for people; by default the file's.
         tags: words to find it by.
         replace: replace a trace that is already there, once the new one is complete.
+        mode: what becomes of a trace that is already there: ``"none"``: it is replayed, and
+            nothing is recorded; ``"once"``: it is replayed, and recorded where there is none;
+            ``"new_episodes"``: what it has is served, what is new is recorded beside that;
+            ``"all"``: it is recorded anew.
         durability: ``"os"`` survives the death of this process, ``"fsync"`` a power loss.
+        requests: ``"hash"`` keeps hashes instead of prompts and arguments.
+        redact: takes secrets out of what is written: True (the built-in rules), False, or a list
+            of further rules (:mod:`workbench.trace.redaction`).
         ignore: JSON pointers into a request that do not count when it is looked up, per api.
         controller: who watches, and may cancel.
 
     Raises:
         UsageError: the agent is none, or is async where a loop is running.
-        TraceExistsError: the file exists, and ``replace`` was not given.
+        TraceExistsError: the file exists, and neither ``replace`` nor ``mode`` was given.
+        TraceNotFoundError: ``mode="none"``, and there is no trace.
     """
     options = dict(locals())
-    run, function = _recording(
-        agent,
-        Output(to, name, tags, replace, durability),
-        (args, kwargs),
-        ignore,
-        controller,
-        options,
-    )
-    return call_agent(run, function, args, kwargs)
+    function, info = resolve(agent)
+    check_arguments(function, args, kwargs, record, options)
+    output = Output(to, name, tags, replace, durability, requests, redact)
+    if mode is not None:
+        return prepare_mode(mode, function, info, args, kwargs, output, ignore, controller)
+    setting = open_recording(info, output, arguments=(args, kwargs), ignore=ignore)
+    return Prepared(Run(setting, controller), function, args, kwargs)
 
 
-async def arecord(
-    agent: Callable[..., Any] | str,
-    *args: Any,
-    to: str | Path | None = None,
-    name: str | None = None,
-    tags: Sequence[str] = (),
-    replace: bool = False,
-    durability: Literal["os", "fsync"] = "os",
-    ignore: Ignore | None = None,
-    controller: Controller | None = None,
-    **kwargs: Any,
-) -> RunResult:
-    """:func:`record`, to be awaited where a loop is running."""
-    options = dict(locals())
-    run, function = _recording(
-        agent,
-        Output(to, name, tags, replace, durability),
-        (args, kwargs),
-        ignore,
-        controller,
-        options,
-    )
-    return await acall_agent(run, function, args, kwargs)
-
-
-def replay(
+def _replay(
     agent: Callable[..., Any] | str,
     trace: TraceLike,
     *args: Any,
     on_miss: ReplayMiss = "fail",
+    match: Match = "hash",
+    completion: Completion = "recorded",
     tools: ToolsBefore = "replay",
     tools_after: ToolsAfter = "deny",
+    simulate: Mapping[str, Callable[..., Any]] | None = None,
     edits: Edits | Iterable[Edit] | None = None,
     faults: Iterable[Fault] = (),
+    resumes: TraceLike | None = None,
     setup: Callable[[], Any] | None = None,
+    secrets: Secrets = (),
+    latency: Latency | str | None = None,
     realtime: bool = False,
+    redact: Redact = (),
     ignore: Ignore | None = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
     controller: Controller | None = None,
     **kwargs: Any,
-) -> RunResult:
+) -> Prepared:
     """Run an agent again with every answer from its recording: no network, no key, no cost.
 
     Args:
@@ -123,142 +118,60 @@ def replay(
         *args: the agent's arguments; without any, the recorded ones.
         on_miss: what becomes of a call that is not in the recording: ``"fail"`` (strict),
             ``"placeholder"`` (lenient: answered as well as possible, with a notice).
+        match: how a recorded call is found: ``"hash"``: the first one with this very request that
+            was not served yet; ``"position"``: the next one of the whole trace, if it is this call.
+        completion: ``"recorded"``: calls that ran at once end in the order in which they ended
+            then; ``"free"``: as they come.
         tools: ``"replay"`` serves recorded results and runs nothing; ``"live"`` runs the tools;
             ``"verify"`` runs them and compares.
         tools_after: tools that would run and write without a ``setup`` that made a world for them:
-            ``"deny"`` (the run ends ``blocked``), ``"ask"`` the controller, or ``"allow"``.
+            ``"deny"`` (the run ends ``blocked``), ``"ask"`` the controller, ``"allow"``, or
+            ``"simulate"``: the function of that name in ``simulate`` runs instead.
+        simulate: functions that stand in for tools that write, by the tool's name.
         edits: changes to what was recorded.
         faults: failures to inject.
+        resumes: the trace of a run that an injected crash ended: what that one did is not asked
+            for again, and writes carry its keys.
         setup: makes a fresh world for the run; a context manager that it gives is left at the end.
+        secrets: what stands behind the placeholders of redacted secrets, for tools that run.
+        latency: how long served answers take: ``"recorded"`` or a :class:`Latency`; none else.
         realtime: really wait where the agent sleeps.
+        redact: the trace's own rules of redaction that are not built in.
         ignore: further JSON pointers into requests that do not count, per api.
         to: a file for the trace of the replay; by default it stays in memory.
 
     Returns:
         A result whose ``status`` is ``"ok"``, ``"failed"`` (the agent raised, as recorded or not)
         or ``"drifted"`` (it left the recording; ``drift`` says where and how).
-    """
-    options = dict(locals())
-    policy = replay_policy(
-        on_miss, tools, tools_after, realtime=realtime, fresh_world=setup is not None
-    )
-    run, function, given = _replaying(
-        agent,
-        as_trace(trace),
-        (args, kwargs),
-        Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=policy, ignore=ignore),
-        controller,
-        options,
-    )
-    return call_agent(run, function, *given, setup)
-
-
-async def areplay(
-    agent: Callable[..., Any] | str,
-    trace: TraceLike,
-    *args: Any,
-    on_miss: ReplayMiss = "fail",
-    tools: ToolsBefore = "replay",
-    tools_after: ToolsAfter = "deny",
-    edits: Edits | Iterable[Edit] | None = None,
-    faults: Iterable[Fault] = (),
-    setup: Callable[[], Any] | None = None,
-    realtime: bool = False,
-    ignore: Ignore | None = None,
-    to: str | Path | None = None,
-    name: str | None = None,
-    replace: bool = False,
-    controller: Controller | None = None,
-    **kwargs: Any,
-) -> RunResult:
-    """:func:`replay`, to be awaited where a loop is running."""
-    options = dict(locals())
-    policy = replay_policy(
-        on_miss, tools, tools_after, realtime=realtime, fresh_world=setup is not None
-    )
-    run, function, given = _replaying(
-        agent,
-        as_trace(trace),
-        (args, kwargs),
-        Output(to, name, (), replace),
-        ForkOptions(edits, faults, policy=policy, ignore=ignore),
-        controller,
-        options,
-    )
-    return await acall_agent(run, function, *given, setup)
-
-
-def _recording(
-    agent: Callable[..., Any] | str,
-    output: Output,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]],
-    ignore: Ignore | None,
-    controller: Controller | None,
-    options: dict[str, Any],
-) -> tuple[Run, Callable[..., Any]]:
-    function, info = resolve(agent)
-    check_arguments(function, *arguments, record, options)
-    setting = open_recording(info, output, arguments=arguments, ignore=ignore)
-    return Run(setting, controller), function
-
-
-def _replaying(
-    agent: Callable[..., Any] | str,
-    parent: Any,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]],
-    output: Output,
-    changes: ForkOptions,
-    controller: Controller | None,
-    options: dict[str, Any],
-) -> tuple[Run, Callable[..., Any], tuple[tuple[Any, ...], dict[str, Any]]]:
-    function, info = resolve(agent)
-    given = input_of(parent, *arguments)
-    check_arguments(function, *given, replay, options)
-    setting, _ = open_fork(info, parent, output, changes, arguments=given)
-    return Run(setting, controller), function, given
-
-
-def replay_policy(
-    on_miss: ReplayMiss,
-    tools: ToolsBefore,
-    tools_after: ToolsAfter,
-    *,
-    realtime: bool,
-    fresh_world: bool = False,
-) -> Policy:
-    """The policy of a replay: nothing is asked of a model, and no tool writes unasked.
 
     Raises:
-        UsageError: a choice is none.
+        SimulatedCrash: an injected crash ended the run; its ``trace`` is what there is of it.
     """
-    if str(on_miss) == "live":  # what a checker refuses, a script may still say
-        raise UsageError("a replay makes no live calls; for that there is workbench.fork(…)")
-    policy = Policy(
-        on_miss=on_miss,
-        tools_before=tools,
-        tools_after=tools_after,
+    options = dict(locals())
+    parent = as_trace(trace)
+    policy = replay_policy(
+        on_miss,
+        tools,
+        tools_after,
+        match=match,
+        completion=completion,
+        latency=latency,
         realtime=realtime,
-        fresh_world=fresh_world,
+        simulate=simulate,
+        fresh_world=setup is not None,
     )
-    return check_policy(policy)
+    function, info = resolve(agent)
+    given = input_of(parent, args, kwargs)
+    check_arguments(function, *given, replay, options)
+    changes = ForkOptions(
+        edits, faults, policy=policy, ignore=ignore, secrets=secrets, resumes=resumes, redact=redact
+    )
+    output = Output(to, name, (), replace)
+    setting, _ = open_fork(info, parent, output, changes, arguments=given)
+    return Prepared(Run(setting, controller), function, *given, setup)
 
 
-def check_policy(policy: Policy) -> Policy:
-    """The policy, once it is sure that each choice is one.
-
-    Raises:
-        UsageError: one is not; the text lists what is valid.
-    """
-    for name, valid in (
-        ("on_miss", OnMiss),
-        ("tools_before", ToolsBefore),
-        ("tools_after", ToolsAfter),
-    ):
-        choices = get_args(valid)
-        if getattr(policy, name) not in choices:
-            raise UsageError(
-                f"{name}={getattr(policy, name)!r}: choose one of "
-                + ", ".join(repr(each) for each in choices)
-            )
-    return policy
+record = blocking(_record)
+arecord = awaitable(_record)
+replay = blocking(_replay)
+areplay = awaitable(_replay)

@@ -10,12 +10,13 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.errors import (
     DriftError,
     RunBlocked,
     RunCancelled,
+    SimulatedCrash,
     UnencodableError,
     UsageError,
 )
@@ -86,7 +87,7 @@ class Run:
             waited_for = [thread for thread in left if not thread.daemon]
             if waited_for:
                 names = ", ".join(sorted(thread.name for thread in waited_for))
-                self.seam.session.notices.append(
+                self.seam.session.ledger.note(
                     f"the agent ended before its threads did ({names}); what they do is not part "
                     "of this run"
                 )
@@ -96,15 +97,17 @@ class Run:
         if self._result is not None:
             return self._result
         session, setting = self.seam.session, self.setting
+        if isinstance(session.stopped, SimulatedCrash):
+            self._die(session.stopped)
         result = RunResult(
             status=_status(ending, session),
             output=ending.output,
             error=ending.error,
             drift=session.drift,
-            calls=list(session.reports),
-            fired=session.faults.fired,
-            unfired=session.faults.unfired(),
-            notices=list(session.notices),
+            calls=list(session.ledger.reports),
+            fired=setting.faults.fired,
+            unfired=setting.faults.unfired(),
+            notices=list(session.ledger.notices),
             plan=self.plan,
             parent=setting.parent,
         )
@@ -112,9 +115,26 @@ class Run:
             result.error = session.stopped
         if setting.parent is not None:
             _judge(result, session)
+            if setting.keeps:
+                self._keep(result)
         self._end(result)
         self._result = result
         return result
+
+    def _die(self, crash: SimulatedCrash) -> NoReturn:
+        """The process is said to have died: the trace ends as it would have, without an end."""
+        self.setting.journal.close()
+        crash.trace = self.setting.journal.trace()
+        raise crash
+
+    def _keep(self, result: RunResult) -> None:
+        """What was recorded and not asked for this time stays in the trace."""
+        for entry in result.leftover:
+            self.seam.session.ledger.keep(entry)
+        kept = len(result.leftover)
+        if kept:
+            result.notices.append(f"{kept} recorded calls were not made this time, and are kept")
+        result.leftover = []
 
     def _end(self, result: RunResult) -> None:
         journal = self.setting.journal
@@ -149,7 +169,7 @@ def _status(ending: Ending, session: Session) -> Status:
 def _judge(result: RunResult, session: Session) -> None:
     """A strict replay also fails for what did not happen."""
     live = {e.id for e in session.tape.entries if session.cut.why(e) is not None}
-    result.leftover = leftover(session.tape, live)
+    result.leftover = leftover(session.tape, live | _done_before(session.setting))
     result.notices += [
         f"the edit at {edit.at} was never reached"  # type: ignore[union-attr]
         for edit in session.setting.unapplied()
@@ -175,6 +195,13 @@ def _judge(result: RunResult, session: Session) -> None:
         result.drift = leftovers(result.leftover)
     if result.drift is not None:
         result.status = "drifted"
+
+
+def _done_before(setting: Setting) -> set[str]:
+    """What a crashed run did, so that the one that goes on from it need not do it again."""
+    if setting.resumes is None:
+        return set()
+    return {entry.origin for entry in setting.resumes.entries if entry.origin is not None}
 
 
 def call_agent(

@@ -15,7 +15,6 @@ from workbench.errors import DriftError, StopRun
 from workbench.seam.calls import (
     MISSING,
     Call,
-    CallReport,
     Decision,
     Fail,
     Hold,
@@ -26,21 +25,20 @@ from workbench.seam.calls import (
     Ticket,
     Verdict,
 )
+from workbench.seam.current import LIVE_WRITE
 from workbench.seam.explain import explain, other_result
-from workbench.seam.guard import blocked, question_about, write_key, writes
-from workbench.seam.served import fault_error, placeholder, serve_entry, serve_reply
-from workbench.seam.setting import void_tools
+from workbench.seam.guard import Guard
+from workbench.seam.injecting import Injecting, outcome_as_served
+from workbench.seam.ledger import Ledger
+from workbench.seam.order import PATIENCE_S, Order
+from workbench.seam.pins import Reading, unrecorded
+from workbench.seam.reach import Reach
+from workbench.seam.served import placeholder, serve_entry
 from workbench.seam.tries import Tries
-from workbench.seam.writing import call_line, chunk_line, replayed_line, result_line, short
-from workbench.trace.canonical import digest as content_digest
 from workbench.trace.canonical import request_hash
-from workbench.trace.edits import ReplyEdit, ToolResultEdit
-from workbench.trace.faults import StreamTruncate
-from workbench.trace.values import dumps, loads
 
 if TYPE_CHECKING:
     from workbench.seam.cut import Cut
-    from workbench.seam.faulting import Faults
     from workbench.seam.setting import Setting
     from workbench.trace.trace import Entry
 
@@ -52,33 +50,165 @@ class Session:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.policy = setting.policy
-        self.journal = setting.journal
         self.tape = setting.tape
         self.cut: Cut = setting.cut
-        self.faults: Faults = setting.faults
-        self.reports: list[CallReport] = []
+        self.ledger = Ledger(setting.journal)
+        self.injecting = Injecting(setting.faults)
+        self.guard = Guard(setting)
+        self.reach = Reach(setting)
+        self.order = Order(self.tape, setting.ordered())
+        self.tries = Tries()
         self.drift: DriftError | None = None
         self.stopped: BaseException | None = None
-        self.notices: list[str] = []
-        self.tries = Tries()
-        self._wrote_live = False
+        self.live = False
+        """Whether a call has really run: from then on the world is not the recorded one."""
+        self._held: dict[str, Served] = {}
 
     # -- the four calls of a driver -------------------------------------------------------
 
     def begin(self, call: Call) -> Decision:
         """What is to become of a call."""
         ticket = self._ticket(call)
+        dead = self._dead()
+        if dead is not None:
+            return Fail(ticket, dead)
+        question = self.guard.pauses(ticket)
+        return self._decide(ticket) if question is None else self._ask(ticket, question)
+
+    def resume(self, ticket: Ticket, verdict: Verdict) -> Decision:
+        """Go on after a hold, with somebody's verdict."""
         if self.stopped is not None:
             return Fail(ticket, self.stopped)
+        if ticket.id in self._held:
+            return self._in_turn(ticket, verdict)
+        question, ticket.question = ticket.question, None
+        ticket.held_s = time.monotonic() - ticket.begun
+        if verdict == "simulate" and question is not None:
+            ticket.how, ticket.source = "simulated", "simulated"
+            return self._serve(ticket, Served(question.result))
+        if verdict == "allow" and question is not None:
+            return self._decide(ticket) if question.kind == "pause" else self._perform(ticket)
+        self.stopped = self.guard.refusal(ticket, question)
+        return Fail(ticket, self.stopped)
+
+    def abandon(self, ticket: Ticket, outcome: Outcome) -> None:
+        """Whoever made a held call no longer waits for it."""
+        if self._held.pop(ticket.id, None) is not None:
+            self.order.forget(ticket)
+            self.finish(ticket, outcome)
+
+    def chunk(self, ticket: Ticket, data: Any) -> Fail | None:
+        """Note a chunk before it is delivered; a Fail breaks the stream off instead."""
+        if self.stopped is not None:
+            return Fail(ticket, self.stopped)
+        if ticket.reshapes:  # the whole answer is waited for, and changed, before any of it goes on
+            ticket.chunks.append(data)
+            return None
+        broken = self.injecting.breaks(ticket)
+        if broken is not None:
+            return broken
+        offset = time.monotonic() - ticket.begun
+        if len(ticket.chunks) < len(ticket.offsets):
+            offset = ticket.offsets[len(ticket.chunks)]
+        self.ledger.chunk(ticket, offset, data)
+        return None
+
+    def finish(self, ticket: Ticket, outcome: Outcome) -> Fail | Serve | None:
+        """Note how a call ended; gives what the agent gets instead, if anything."""
+        if ticket.closed:
+            return None
+        self._ran(ticket)
+        if ticket.reshapes:
+            served = self.injecting.reshaped(ticket, outcome_as_served(ticket, outcome))
+            if served is not None:
+                return self._hand_over(ticket, served)
+        ticket.closed = True
+        self.injecting.ended(ticket)
+        self.ledger.end(ticket, outcome)
+        error = outcome.error
+        if error is not None and error.type == "DriftError":  # what was received is read past
+            self.drift = self.drift or DriftError(error.message)
+        self.tries.end(ticket, failed=error is not None)
+        self.injecting.remember(ticket, outcome.response)
+        self.order.handed_over(ticket)
+        if ticket.expect is not None:
+            other = other_result(ticket, ticket.expect, outcome, self.setting.redactor)
+            self.drift = self.drift or other
+            if other is not None and self.policy.strict:
+                return Fail(ticket, other)
+        return self._crash(ticket)
+
+    # -- what a run asks for ----------------------------------------------------------------
+
+    def stop(self, error: StopRun) -> None:
+        """End the run: every further call and chunk raises this."""
+        self.stopped = self.stopped or error
+        self.order.release_all()
+
+    def read(self, reading: Reading) -> None:
+        """Decide what a reading of the clock, an id or a random number gives.
+
+        Raises:
+            StopRun: the run was stopped.
+            DriftError: a strict replay, and it was not recorded.
+        """
+        dead = self._dead()
+        if dead is not None:
+            raise dead
+        pins = self.setting.pins
+        pins.find(reading)
+        released = self.live and reading.released in self.policy.release
+        # Inside a live write nothing recorded may reach the world: an id may be a key there.
+        if self.setting.recording or released or LIVE_WRITE.get():
+            reading.value = reading.live()
+        elif reading.entry is not None:
+            pins.serve(reading)
+        elif self.setting.offline and self.policy.strict:
+            self.drift = unrecorded(reading)
+            raise self.drift
+        else:
+            pins.go_on(reading)
+
+    def opened(self, ticket: Ticket) -> None:
+        """A live stream is handed over: its reader may take his time."""
+        self._ran(ticket)
+
+    def hash(self, call: Call, request: Any) -> str:
+        """The hash of a call's request, less what the trace ignores."""
+        ignore = self.setting.ignore.get(call.api or call.kind, ())
+        return request_hash(call.kind, call.api, request, ignore)
+
+    # -- how a decision is reached ------------------------------------------------------------
+
+    def _ticket(self, call: Call) -> Ticket:
+        request = self.setting.redactor.clean(call.request)
+        digest = self.hash(call, request)
+        attempt, turn, nth = self.tries.begin(call, digest)
+        entry = self.tape.find(call, digest, request)
+        if entry is not None and self.guard.wrote and self.reach.void(call, entry):
+            entry = None
+        ticket = Ticket(
+            self.setting.journal.new_id(), call, digest, turn, nth, attempt, entry, request=request
+        )
+        ticket.key = self.guard.key(ticket)
+        return ticket
+
+    def _dead(self) -> BaseException | None:
+        """Why nothing goes on any more, if so."""
+        if self.stopped is not None:
+            return self.stopped
         if self.drift is not None and self.policy.strict:
-            return Fail(ticket, DriftError(str(self.drift), miss=self.drift.miss))
-        edit = self.setting.edit_for(ticket, self.policy)
-        fault = None if self._drifts(ticket) else self.faults.pick(ticket)
-        if fault is not None and not self._cuts_stream(ticket, fault):
-            return self._fault(ticket, fault)
+            return DriftError(str(self.drift), miss=self.drift.miss)
+        return None
+
+    def _decide(self, ticket: Ticket) -> Decision:
+        edit = self.setting.edit_for(ticket)
+        fault = None if self.reach.drifts(ticket) else self.injecting.pick(ticket)
+        if fault is not None:
+            return self._fail(ticket, fault)
+        if edit is not None:
+            return self._edited(ticket, edit)
         entry = ticket.entry
-        if entry is not None and edit is not None:
-            return self._edited(ticket, entry, edit)
         if entry is None:
             return self._without_entry(ticket)
         why = self.cut.why(entry)
@@ -87,226 +217,142 @@ class Session:
             return self._live(ticket)
         return self._recorded(ticket, entry)
 
-    def resume(self, ticket: Ticket, verdict: Verdict) -> Decision:
-        """Go on after a hold, with somebody's verdict."""
-        if self.stopped is not None:
-            return Fail(ticket, self.stopped)
-        ticket.held_s = time.monotonic() - ticket.begun
-        if verdict == "allow":
-            return self._perform(ticket)
-        question = ticket.question
-        self.stopped = blocked(ticket, question.why_denied if question else "it was denied")
-        return Fail(ticket, self.stopped)
-
-    def chunk(self, ticket: Ticket, data: Any) -> Fail | None:
-        """Note a chunk before it is delivered; a Fail breaks the stream off instead."""
-        if self.stopped is not None:
-            return Fail(ticket, self.stopped)
-        if ticket.cut_after is not None and len(ticket.chunks) >= ticket.cut_after:
-            ticket.hit = True
-            return Fail(ticket, fault_error(ticket.fault))
-        offset = time.monotonic() - ticket.begun
-        if len(ticket.chunks) < len(ticket.offsets):
-            offset = ticket.offsets[len(ticket.chunks)]
-        ticket.first = offset if ticket.first is None else ticket.first
-        ticket.chunks.append(data)
-        self.journal.append(chunk_line(ticket, offset, data))
-        return None
-
-    def ends_clean(self, ticket: Ticket) -> bool:
-        """Whether a fault ends the stream here as if it were complete."""
-        fault = ticket.fault
-        return (
-            isinstance(fault, StreamTruncate)
-            and fault.end == "clean"
-            and len(ticket.chunks) >= fault.after_chunks
-        )
-
-    def finish(self, ticket: Ticket, outcome: Outcome) -> BaseException | None:
-        """Note how a call ended; gives what is to be raised instead, if anything."""
-        if ticket.closed:
-            return None
-        ticket.closed = True
-        if ticket.cut_after is not None and not ticket.hit and not self.ends_clean(ticket):
-            self.faults.missed(ticket)  # the stream was over before the fault's place came
-        elif ticket.fault is not None:
-            ticket.source, ticket.how = "fault", "fault"
-        self.journal.append(result_line(ticket, outcome))
-        if outcome.error is not None and outcome.error.type == "DriftError":
-            self.drift = self.drift or DriftError(outcome.error.message)
-        self.tries.end(ticket, failed=outcome.error is not None)
-        text = short(ticket.call, outcome.response, outcome.error, ticket.chunks)
-        self._report(ticket, text)
-        if ticket.expect is not None:
-            return self._verified(ticket, ticket.expect, outcome)
-        return None
-
-    # -- what a run asks for ----------------------------------------------------------------
-
-    def stop(self, error: StopRun) -> None:
-        """End the run: every further call and chunk raises this."""
-        self.stopped = self.stopped or error
-
-    def hash(self, call: Call) -> str:
-        """The hash of a call's request, less what the trace ignores."""
-        ignore = self.setting.ignore.get(call.api or "tool", ())
-        return request_hash(call.kind, call.api, call.request, ignore)
-
-    # -- how a decision is reached ------------------------------------------------------------
-
-    def _ticket(self, call: Call) -> Ticket:
-        digest = self.hash(call)
-        attempt, turn, nth = self.tries.begin(call, digest)
-        entry = self.tape.find(call, digest)
-        if entry is not None and self._stale(call, entry):
-            entry = None
-        ticket = Ticket(self.journal.new_id(), call, digest, turn, nth, attempt, entry)
-        ticket.key = write_key(self.setting.trace_id, ticket, recording=self.setting.recording)
-        return ticket
-
-    def _stale(self, call: Call, entry: Entry) -> bool:
-        """After a live write the recorded world no longer is the world: its results are void."""
-        if call.kind != "tool" or not self._wrote_live or self.cut.why(entry) is not None:
-            return False
-        if entry.id in self.setting.edits:
-            return False  # what a person put there is theirs to say
-        return self.policy.tools_before == "replay"
-
-    def _cuts_stream(self, ticket: Ticket, fault: Any) -> bool:
-        if not isinstance(fault, StreamTruncate) or not ticket.call.stream:
-            return False
-        ticket.fault, ticket.cut_after = fault, fault.after_chunks
-        return True
-
-    def _fault(self, ticket: Ticket, fault: Any) -> Decision:
-        ticket.fault, ticket.how, ticket.reason, ticket.source = fault, "fault", "fault", "fault"
-        self._start(ticket)
-        error = fault_error(fault)
+    def _fail(self, ticket: Ticket, error: Any) -> Decision:
+        ticket.how, ticket.reason, ticket.source = "fault", "fault", "fault"
+        self.ledger.begin(ticket)
+        if isinstance(error, StopRun):  # the process dies before the call has any outcome
+            self.stop(error)
+            return Fail(ticket, error)
         self.finish(ticket, Outcome(error=error))
         return Fail(ticket, error)
 
-    def _edited(self, ticket: Ticket, entry: Entry, edit: ReplyEdit | ToolResultEdit) -> Decision:
-        ticket.how, ticket.reason, ticket.source = "edited", "edited", "edited"
-        self.setting.applied.add(entry.id)
-        self.tape.consume(entry)
-        if isinstance(edit, ToolResultEdit):
-            return self._serve(ticket, Served(loads(dumps(edit.result))), entry)
-        for tool in void_tools(edit, entry):
-            self.tape.discard(tool)
-        return self._serve(ticket, serve_reply(ticket.call, entry, edit), entry)
+    def _edited(self, ticket: Ticket, edit: Any) -> Decision:
+        ticket.reason = "edited"
+        self.setting.applied(ticket, edit, self.tape)
+        if ticket.sent is not MISSING:
+            return self._live(ticket)
+        ticket.how, ticket.source = "edited", "edited"
+        return self._serve(ticket, self.setting.edited(ticket, edit))
 
     def _recorded(self, ticket: Ticket, entry: Entry) -> Decision:
-        call = ticket.call
-        if call.kind == "tool" and self.policy.tools_before != "replay":
+        if ticket.call.kind == "tool" and self.policy.tools_before != "replay":
             ticket.reason = "rerun"
             if self.policy.tools_before == "verify":
                 ticket.reason, ticket.expect = "verify", entry
             return self._perform(ticket) if self.policy.fresh_world else self._live(ticket)
-        ticket.how, ticket.reason, ticket.source = "replayed", "hit", "replayed"
-        self.tape.consume(entry)
-        return self._serve(ticket, serve_entry(call, entry), entry)
+        ticket.how, ticket.source = "replayed", "replayed"
+        ticket.reason = "hit" if ticket.reason == "record" else ticket.reason
+        return self._serve(ticket, serve_entry(ticket.call, entry))
 
     def _without_entry(self, ticket: Ticket) -> Decision:
         call = ticket.call
         if self.setting.recording:
             return self._perform(ticket)
         ticket.reason = "miss"
-        runs_tools = call.kind == "tool" and self.policy.tools_before == "live"
-        if self._past_cut(call):
+        if self.reach.past_cut(call):
             ticket.reason = "cut"
             return self._live(ticket)
-        if runs_tools or self.policy.on_miss == "live":
+        rotated = self.tape.rotated(ticket, self.setting.redactor)
+        if rotated is not None:
+            self.ledger.note(f"{rotated.id}: secret rotated: only a redacted secret differs")
+            ticket.entry, ticket.reason = rotated, "rotated"
+            return self._recorded(ticket, rotated)
+        if self.reach.runs_tools(call) or self.policy.on_miss == "live":
             return self._live(ticket)
         if self.policy.on_miss == "placeholder":
             return self._lenient(ticket)
         self.drift = explain(ticket, self.tape, self.setting.parent)
         return Fail(ticket, self.drift)
 
-    def _drifts(self, ticket: Ticket) -> bool:
-        """Whether a call ends a strict run, which a fault aimed at it must not hide."""
-        if ticket.entry is not None or not self.policy.strict or self.setting.recording:
-            return False
-        runs_tools = ticket.call.kind == "tool" and self.policy.tools_before == "live"
-        return not runs_tools and not self._past_cut(ticket.call)
-
-    def _past_cut(self, call: Call) -> bool:
-        if self.cut.covers_step(call.step):
-            return True
-        return self.cut.is_set and not self.tape.waits_before_cut(call.step)
-
     def _lenient(self, ticket: Ticket) -> Decision:
-        entry = self.tape.next_in_step(ticket.call)
+        entry = self.tape.following(ticket.call)
         where = f"{ticket.call.kind} call at {ticket.call.where or 'an unknown line'}"
         ticket.entry, ticket.reason = entry, "placeholder"
         ticket.how, ticket.source = "replayed", "replayed"
         if entry is None:
-            self.notices.append(f"{where}: nothing recorded fits; a placeholder was served")
-            ticket.source = "simulated"
-            return self._serve(ticket, placeholder(ticket.call), None)
-        self.notices.append(f"{where}: changed since the recording; {entry.id} was served anyway")
-        self.tape.consume(entry)
-        return self._serve(ticket, serve_entry(ticket.call, entry), entry)
+            self.ledger.note(f"{where}: nothing recorded fits; a placeholder was served")
+            ticket.how, ticket.source = "simulated", "simulated"
+            return self._serve(ticket, placeholder(ticket.call))
+        self.ledger.note(f"{where}: changed since the recording; {entry.id} was served anyway")
+        return self._serve(ticket, serve_entry(ticket.call, entry))
+
+    # -- what happens to it ---------------------------------------------------------------------
 
     def _live(self, ticket: Ticket) -> Decision:
         if ticket.entry is not None:
             self.tape.take(ticket.entry)
-        if self.policy.tools_after != "allow" and writes(ticket.call):
-            if self.policy.tools_after == "deny":
-                self.stopped = blocked(ticket, "live writes are denied")
-                return Fail(ticket, self.stopped)
-            ticket.question = question_about(ticket)
-            ticket.begun = time.monotonic()
-            return Hold(ticket, ticket.question)
-        return self._perform(ticket)
+        held = self.guard.holds(ticket)
+        if held is None:
+            return self._perform(ticket)
+        if isinstance(held, StopRun):
+            self.stopped = held
+            return Fail(ticket, held)
+        return self._ask(ticket, held)
+
+    def _ask(self, ticket: Ticket, question: Any) -> Hold:
+        ticket.question, ticket.begun = question, time.monotonic()
+        return Hold(ticket, question)
 
     def _perform(self, ticket: Ticket) -> Decision:
         ticket.how, ticket.source = "live", "live"
         if ticket.entry is not None:
             self.tape.take(ticket.entry)
-        if writes(ticket.call) and ticket.reason not in ("verify", "rerun"):
-            self._wrote_live = not self.setting.recording
-        self._start(ticket)
-        return Perform(ticket, ticket.call.request)
+        request = self.guard.passes(ticket)
+        if isinstance(request, StopRun):
+            self.stopped = request
+            return Fail(ticket, request)
+        self.live = self.live or ticket.reason not in ("verify", "rerun")
+        self.ledger.begin(ticket)
+        ticket.running = True
+        self.order.runs(ticket, +1)
+        stand_in = self.guard.stand_in(ticket)
+        return Perform(ticket, request, self.injecting.below(ticket), stand_in)
 
-    def _serve(self, ticket: Ticket, served: Served, entry: Entry | None) -> Decision:
-        self._start(ticket)
-        if served.chunks is None:
-            self.journal.append(replayed_line(ticket, served, entry))
+    def _ran(self, ticket: Ticket) -> None:
+        if ticket.running:
+            ticket.running = False
+            self.order.runs(ticket, -1)
+
+    def _serve(self, ticket: Ticket, served: Served) -> Decision:
+        if ticket.reshapes:
+            served = self.injecting.reshaped(ticket, served) or served
+        if ticket.entry is not None and ticket.source in ("replayed", "edited"):
+            self.tape.consume(ticket.entry)
+        self.ledger.begin(ticket)
+        turn = self.order.begins(ticket) if ticket.source == "replayed" else None
+        if turn is None:
+            return self._hand_over(ticket, served)
+        self._held[ticket.id] = served
+        return Hold(ticket, future=turn, patience_s=PATIENCE_S)
+
+    def _in_turn(self, ticket: Ticket, verdict: Verdict) -> Decision:
+        """It waited for the calls that were handed over before it when they were recorded."""
+        if verdict == "time":
+            if not self.order.stuck() or not self.order.skip_to(ticket):
+                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
+            entry = ticket.entry.id if ticket.entry is not None else ticket.id
+            self.ledger.note(f"{entry} was reordered: what ended before it did not come")
+        return self._hand_over(ticket, self._held.pop(ticket.id))
+
+    def _hand_over(self, ticket: Ticket, served: Served) -> Fail | Serve:
+        below = self.injecting.below(ticket)
+        if served.chunks is None and not below:
             ticket.closed = True
+            entry = ticket.entry if ticket.source in ("replayed", "edited") else None
+            self.ledger.served(ticket, served, entry)
             self.tries.end(ticket, failed=served.error is not None)
-            self._report(ticket, short(ticket.call, served.response, served.error, []))
-        elif entry is not None and ticket.source == "replayed":
-            ticket.offsets = [chunk.offset_s or 0.0 for chunk in entry.chunks]
-        return Serve(ticket, served)
+            self.injecting.remember(ticket, served.response)
+        elif ticket.entry is not None and ticket.source == "replayed":
+            ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
+        self.guard.served(ticket, served)
+        self.order.handed_over(ticket)
+        latency = self.policy.latency
+        delay = latency.seconds(ticket.entry) if latency is not None else 0.0
+        return self._crash(ticket) or Serve(ticket, served, delay, below)
 
-    def _start(self, ticket: Ticket) -> None:
-        ticket.begun = time.monotonic()  # a wait for somebody's verdict is not the call's
-        self.journal.call(call_line(ticket))
-
-    def _verified(self, ticket: Ticket, entry: Entry, outcome: Outcome) -> BaseException | None:
-        same_error = (outcome.error is None) == (entry.error is None)
-        if outcome.error is not None and entry.error is not None:
-            same_error = outcome.error.message == entry.error.message
-        now = None if outcome.response is MISSING else outcome.response
-        if same_error and content_digest(now) == content_digest(entry.response):
+    def _crash(self, ticket: Ticket) -> Fail | None:
+        crash = self.injecting.crash_after(ticket) if ticket.closed else None
+        if crash is None:
             return None
-        self.drift = self.drift or other_result(ticket, entry, outcome)
-        return self.drift if self.policy.strict else None
-
-    def _report(self, ticket: Ticket, summary: str) -> None:
-        call = ticket.call
-        self.reports.append(
-            CallReport(
-                entry=ticket.id,
-                origin=ticket.entry.id if ticket.entry is not None else None,
-                turn=ticket.turn,
-                kind=call.kind,
-                name=call.name or call.model,
-                how=ticket.how,
-                reason=ticket.reason,
-                duration_s=time.monotonic() - ticket.begun,
-                where=call.where,
-                summary=summary,
-                step=call.step,
-            )
-        )
+        self.stop(crash)
+        return Fail(ticket, crash)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.seam.calls import Policy
+from workbench.seam.calls import Policy, Served
 from workbench.seam.cut import Cut
 from workbench.seam.faulting import Faults
 from workbench.seam.pins import Pins
+from workbench.seam.served import serve_reply
 from workbench.seam.tape import Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, digest
 from workbench.trace.edits import ReplyEdit, ToolResultEdit
+from workbench.trace.redaction import Redactor
+from workbench.trace.values import dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +45,15 @@ class Setting:
     pins: Pins = field(default_factory=lambda: Pins(None, ""))
     ignore: Mapping[str, Sequence[str]] = field(default_factory=lambda: DEFAULT_IGNORE)
     """JSON pointers into a request that do not count, per api."""
-    applied: set[str] = field(default_factory=set)
+    redactor: Redactor = field(default_factory=Redactor.off)
+    """Takes secrets out of what is written and hashed."""
+    secrets: Any = ()
+    """What placeholders of secrets stand for, where they go to the live world."""
+    resumes: Trace | None = None
+    """The trace of a run that crashed, which this one goes on from."""
+    keeps: bool = False
+    """What is recorded and not asked for is kept in the new trace."""
+    done: set[str] = field(default_factory=set)
     """Entries whose edit was applied."""
 
     @property
@@ -55,22 +66,53 @@ class Setting:
             and not self.cut.forced
         )
 
-    def edit_for(self, ticket: Ticket, policy: Policy) -> ReplyEdit | ToolResultEdit | None:
+    @property
+    def key_owner(self) -> str:
+        """What idempotency keys begin with: this run, or the one that it goes on from."""
+        return self.resumes.id if self.resumes is not None else self.trace_id
+
+    def ordered(self) -> Iterator[Entry]:
+        """The recorded entries that end in their recorded order."""
+        if self.policy.completion != "recorded":
+            return
+        for entry in self.tape.entries:
+            if entry.kind != "event" and not (entry.open or entry.repeat or self.cut.why(entry)):
+                yield entry
+
+    def edit_for(self, ticket: Ticket) -> ReplyEdit | ToolResultEdit | None:
         """The edit that changes what answers this call.
 
         Found by the recorded entry; in a run that has already left the recording (a call is not
         in it any more), by turn number: the edit says what the model says at that turn.
         """
         entry = ticket.entry
-        if entry is None and policy.on_miss == "live" and self.parent is not None:
+        if not self.edits:
+            return None
+        if entry is None and self.policy.on_miss == "live" and self.parent is not None:
             entry = self._same_turn(ticket, self.parent)
         edit = self.edits.get(entry.id) if entry is not None else None
-        if edit is None or entry is None or entry.id in self.applied:
+        if edit is None or entry is None or entry.id in self.done:
             return None
         if not isinstance(edit, ReplyEdit | ToolResultEdit):
             return None
         ticket.entry = entry
         return edit
+
+    def applied(self, ticket: Ticket, edit: ReplyEdit | ToolResultEdit, tape: Tape) -> None:
+        """An edit is made use of: what it makes void is."""
+        entry = ticket.entry
+        assert entry is not None  # noqa: S101 - edit_for saw to it
+        self.done.add(entry.id)
+        if isinstance(edit, ReplyEdit):
+            for tool in void_tools(edit, entry):
+                tape.discard(tool)
+
+    def edited(self, ticket: Ticket, edit: ReplyEdit | ToolResultEdit) -> Served:
+        """What the agent gets by an edit."""
+        assert ticket.entry is not None  # noqa: S101 - edit_for saw to it
+        if isinstance(edit, ToolResultEdit):
+            return Served(loads(dumps(edit.result)))
+        return serve_reply(ticket.call, ticket.entry, edit)
 
     def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:
         for entry_id, edit in self.edits.items():
@@ -80,13 +122,13 @@ class Setting:
             turn = entry.turn
             if entry.kind != ticket.call.kind or turn is None or turn.number != ticket.turn:
                 continue
-            if entry_id not in self.applied and entry.name == ticket.call.name:
+            if entry_id not in self.done and entry.name == ticket.call.name:
                 return entry
         return None
 
     def unapplied(self) -> list[Edit]:
         """Edits whose entry was never asked for."""
-        return [edit for entry, edit in self.edits.items() if entry not in self.applied]
+        return [edit for entry, edit in self.edits.items() if entry not in self.done]
 
 
 def void_tools(edit: ReplyEdit, entry: Entry) -> Iterator[Entry]:

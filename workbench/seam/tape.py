@@ -1,32 +1,48 @@
 """The recorded entries of a trace, found again and each served once.
 
-Entries are looked up by kind, step and request hash, first in, first out. Nothing is parsed for
-that but the heads of their lines.
+Entries are looked up by kind, step and request hash, first in, first out; or, by position, in the
+order in which they were recorded. Nothing is parsed for that but the heads of their lines.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from workbench.errors import TraceError
 from workbench.seam.cut import Cut
+from workbench.trace.canonical import request_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from workbench.seam.calls import Call
+    from workbench.seam.calls import Call, Match, Ticket
+    from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Entry, Trace
 
 Key = tuple[str, str, str]
+KINDS = ("model", "tool", "input", "event")
 
 
 class Tape:
-    """What of a trace is still to be served."""
+    """What of a trace is still to be served.
+
+    Args:
+        trace: what was recorded.
+        digests: hashes that hold instead of the recorded ones, by entry.
+        cut: which entries run live.
+        match: how an entry is found.
+    """
 
     def __init__(
-        self, trace: Trace | None, digests: dict[str, str] | None = None, cut: Cut | None = None
+        self,
+        trace: Trace | None,
+        digests: dict[str, str] | None = None,
+        cut: Cut | None = None,
+        match: Match = "hash",
     ) -> None:
         self._cut = cut or Cut()
+        self._match = match
         self._before: Counter[str] = Counter()
         self.entries: list[Entry] = []
         self._by_hash: dict[Key, deque[Entry]] = defaultdict(deque)
@@ -35,8 +51,9 @@ class Tape:
         self._gone: set[str] = set()
         self.served: set[str] = set()
         self._digests = digests or {}
+        self._place = 0
         for entry in trace.entries if trace is not None else ():
-            if entry.kind in ("model", "tool"):
+            if entry.kind in KINDS:
                 self._add(entry)
 
     def _add(self, entry: Entry) -> None:
@@ -45,21 +62,33 @@ class Tape:
         if digest is not None:
             self._by_hash[entry.kind, entry.step, digest].append(entry)
         self._by_step[entry.kind, entry.step].append(entry)
-        if not entry.open and self._cut.why(entry) is None:
+        if not entry.open and not entry.repeat and self._cut.why(entry) is None:
             self._before[entry.step] += 1
         if entry.enclosing:
             self._inside[entry.enclosing].append(entry)
 
     def digest(self, entry: Entry) -> str | None:
         """The hash by which an entry is found; None for one written by hand without a hash."""
-        return self._digests.get(entry.id) or entry.hash
+        known = self._digests.get(entry.id) or entry.hash
+        if known is None and entry.kind == "event":  # it says all there is to compare
+            try:
+                known = request_hash("event", None, entry.request)
+            except TraceError:
+                return None
+            self._digests[entry.id] = known
+        return known
 
-    def find(self, call: Call, digest: str) -> Entry | None:
+    def find(self, call: Call, digest: str, request: Any) -> Entry | None:
         """The entry that would answer a call; consumes nothing.
 
         Among those with the same hash the first that travelled the same way (streamed or not),
-        else the first. An entry without a hash, written by hand, answers by its order in its step.
+        else the first. An entry without a hash, written by hand, answers by its order in its step,
+        unless it has a hash of the system that it comes from, which the request does not have.
         """
+        if self._match == "position":
+            following = self.next_in_place()
+            fits = following is not None and self._fits(following, call, digest, request)
+            return following if fits else None
         queue = self._by_hash.get((call.kind, call.step, digest))
         if queue:
             other: Entry | None = None
@@ -76,19 +105,61 @@ class Tape:
             return following
         return None
 
+    def _fits(self, entry: Entry, call: Call, digest: str, request: Any) -> bool:  # noqa: ARG002
+        if entry.kind != call.kind or _named(entry) != call.name or entry.step != call.step:
+            return False
+        known = self.digest(entry)
+        return known is None or known == digest
+
+    def next_in_place(self) -> Entry | None:
+        """The first entry of the whole trace that is neither served nor void."""
+        while self._place < len(self.entries):
+            entry = self.entries[self._place]
+            if entry.id not in self._gone and not entry.open:
+                return entry
+            self._place += 1
+        return None
+
+    def rotated(self, ticket: Ticket, redactor: Redactor) -> Entry | None:
+        """The one entry whose request differs in nothing but in what stands for a secret."""
+        call = ticket.call
+        if not redactor.placeholders(ticket.request):
+            return None
+        found = []
+        for entry in self._by_step.get((call.kind, call.step), ()):
+            if entry.id in self._gone or entry.open or _named(entry) != call.name:
+                continue
+            try:
+                if redactor.same_but_placeholders(entry.request, ticket.request):
+                    found.append(entry)
+            except TraceError:
+                continue
+        return found[0] if len(found) == 1 else None
+
     def next_in_step(self, call: Call) -> Entry | None:
         """The next entry of the call's kind, step and tool, whatever its request."""
         for entry in self._by_step.get((call.kind, call.step), ()):
             if entry.id in self._gone or entry.open:
                 continue
-            if call.kind == "tool" and entry.name != call.name:
+            if call.kind != "model" and _named(entry) != call.name:
                 continue
             return entry
         return None
 
+    def following(self, call: Call) -> Entry | None:
+        """What a lenient replay serves to a call that nothing recorded fits."""
+        if self._match == "position":
+            entry = self.next_in_place()
+            same = entry is not None and entry.kind == call.kind
+            if entry is not None and same and (call.kind == "model" or _named(entry) == call.name):
+                return entry
+        return self.next_in_step(call)
+
     def consume(self, entry: Entry) -> None:
         """Mark an entry as served, and with it the calls that it enclosed."""
         self.served.add(entry.id)
+        if entry.repeat:
+            return  # it is served as often as it is asked for
         self._drop(entry)
         for inner in self._inside.get(entry.id, ()):
             self.consume(inner)
@@ -129,6 +200,10 @@ class Tape:
         """Whether an entry was served or made void."""
         return entry.id in self._gone
 
+    def is_gone(self, entry_id: str) -> bool:
+        """The same, by an entry's id."""
+        return entry_id in self._gone
+
     def same(self, kind: str, digest: str) -> list[Entry]:
         """All entries with that hash, served ones too, in any step: for explaining a miss."""
         return [each for each in self.entries if each.kind == kind and self.digest(each) == digest]
@@ -137,4 +212,12 @@ class Tape:
 def leftover(tape: Tape, live: Iterable[str]) -> list[Entry]:
     """Recorded calls that were never made, less those that were to run live anyway."""
     skip = set(live)
-    return [each for each in tape.waiting() if each.id not in skip and not each.open]
+    return [
+        each
+        for each in tape.waiting()
+        if each.id not in skip and not each.open and each.id not in tape.served
+    ]
+
+
+def _named(entry: Entry) -> str | None:
+    return entry.type if entry.kind == "event" else entry.name

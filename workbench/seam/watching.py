@@ -37,6 +37,10 @@ class Controller:
         """
         ask_in_terminal(question)
 
+    def on_pause(self, question: Question) -> None:
+        """The run came to a breakpoint. Answer as a question; here it goes on at once."""
+        question.allow()
+
     def cancel(self) -> None:
         """End the run at its next call or chunk. Safe from any thread, any number of times."""
         with self._lock:

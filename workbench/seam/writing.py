@@ -6,13 +6,23 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import MISSING
-from workbench.trace.entries import CallLine, ChunkLine, ErrorInfo, ResultLine
+from workbench.trace.entries import (
+    CallLine,
+    ChunkLine,
+    ErrorInfo,
+    EventLine,
+    InputLine,
+    ResultLine,
+)
 from workbench.trace.payloads import has_view, view
 from workbench.trace.times import utc_now
 from workbench.trace.values import dumps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from workbench.seam.calls import Call, Outcome, Served, Ticket
+    from workbench.trace.entries import BaseLine
     from workbench.trace.trace import Entry
 
 
@@ -40,8 +50,52 @@ def call_line(ticket: Ticket) -> CallLine:
         "held_s": None if ticket.held_s is None else round(ticket.held_s, 6),
         "reason": None if ticket.reason == "record" else ticket.reason,
     }
+    if ticket.sent is not MISSING:
+        fields["sent"] = ticket.sent
     set_fields = {name: value for name, value in fields.items() if value is not None}
-    return CallLine(**set_fields, request=call.request)
+    return CallLine(**set_fields, request=ticket.request)
+
+
+def event_line(ticket: Ticket) -> EventLine:
+    """The line of an event."""
+    fields = _place(ticket) | {"type": ticket.call.name}
+    return EventLine(line="event", **fields, data=ticket.request["data"])
+
+
+def input_line(ticket: Ticket, answer: Any, error: ErrorInfo | None) -> InputLine:
+    """The line of a question to a human, and of what was answered."""
+    fields = _place(ticket) | ticket.request
+    fields["duration_s"] = _duration(ticket, ticket.entry if ticket.source == "replayed" else None)
+    if error is not None:
+        fields["error"] = error
+    if ticket.source == "fault":
+        fields["fault"] = fault_json(ticket)
+    if answer is not MISSING:
+        fields["value"] = answer
+    return InputLine(line="input", **fields)
+
+
+def _place(ticket: Ticket) -> dict[str, Any]:
+    """What an event and an input have in common."""
+    call = ticket.call
+    fields: dict[str, Any] = {
+        "id": ticket.id,
+        "at": utc_now(),
+        "step": call.step or None,
+        "enclosing": call.enclosing,
+        "hash": ticket.digest,
+        "where": call.where,
+        "origin": ticket.entry.id if ticket.entry is not None else None,
+        "reason": None if ticket.reason == "record" else ticket.reason,
+        "source": None if ticket.source == "live" else ticket.source,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def fault_json(ticket: Ticket) -> dict[str, Any]:
+    """The fault that hit a call, as plain data."""
+    found: dict[str, Any] = ticket.fault.model_dump(mode="json", exclude_none=True)
+    return found
 
 
 def chunk_line(ticket: Ticket, offset: float, data: Any) -> ChunkLine:
@@ -61,9 +115,7 @@ def result_line(ticket: Ticket, outcome: Outcome) -> ResultLine:
         "provider": provider,
         "model": outcome.model,
         "usage": outcome.usage or _usage(ticket, outcome),
-        "fault": ticket.fault.model_dump(mode="json", exclude_none=True)
-        if ticket.source == "fault"
-        else None,
+        "fault": fault_json(ticket) if ticket.source == "fault" or ticket.below else None,
         "error": outcome.error,
     }
     if outcome.response is not MISSING:
@@ -81,7 +133,9 @@ def _duration(ticket: Ticket, recorded: Entry | None) -> float:
 def replayed_line(ticket: Ticket, served: Served, entry: Entry | None) -> ResultLine:
     """The line for an answer that was served whole: as recorded, but for what was edited."""
     fields: dict[str, Any] = {"source": ticket.source, "error": served.error}
-    if entry is not None:
+    if ticket.source == "fault":
+        fields["fault"] = fault_json(ticket)
+    elif entry is not None:
         fields |= {
             "duration_s": entry.duration_s,
             "first_s": entry.first_s,
@@ -92,6 +146,30 @@ def replayed_line(ticket: Ticket, served: Served, entry: Entry | None) -> Result
     if served.response is not MISSING:
         fields["response"] = served.response
     return _result(ticket.id, fields)
+
+
+def kept_lines(entry: Entry, new_id: str) -> Iterator[BaseLine]:
+    """The lines of a recorded entry once more, under another id."""
+    names = {"kind", "api", "model", "name", "stream", "effect", "key", "hash", "where", "step"}
+    head = {name: getattr(entry, name) for name in names}
+    head |= {"id": new_id, "origin": entry.id, "reason": "hit", "at": utc_now()}
+    fields = {name: value for name, value in head.items() if value}
+    if entry.kind == "event":
+        data = entry.request["data"]
+        fields = {k: v for k, v in fields.items() if k in EventLine.model_fields}
+        yield EventLine(line="event", **fields, type=str(entry.type), source="replayed", data=data)
+        return
+    if entry.kind == "input":
+        fields = {k: v for k, v in fields.items() if k in InputLine.model_fields}
+        answer = {"value": entry.response} if entry.error is None else {"error": entry.error}
+        yield InputLine(line="input", **fields, **entry.request, source="replayed", **answer)
+        return
+    yield CallLine(**fields, request=entry.request)
+    for chunk in entry.chunks:
+        yield ChunkLine(of=new_id, offset_s=chunk.offset_s, data=chunk.data)
+    found = ("duration_s", "first_s", "ended", "provider", "usage", "error")
+    result = {name: getattr(entry, name) for name in found} | {"source": "replayed"}
+    yield _result(new_id, {**result, "model": entry.reply_model, "response": entry.response})
 
 
 def _result(of: str, fields: dict[str, Any]) -> ResultLine:
@@ -122,6 +200,8 @@ def _body(response: Any) -> Any:
 
 def short(call: Call, response: Any, error: ErrorInfo | None, chunks: list[Any]) -> str:
     """A few words on how a call ended, for lists and messages."""
+    if call.kind == "event" and error is None:
+        return clip(dumps(call.request["data"]).decode())
     if error is not None:
         status = f" {error.status}" if error.status else ""
         return clip(f"{error.type}{status}: {error.message}")

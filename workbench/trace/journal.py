@@ -41,6 +41,7 @@ from workbench.trace.sharing import Packed, Sharing
 from workbench.trace.times import utc_now
 
 if TYPE_CHECKING:
+    from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Trace
 
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -89,6 +90,7 @@ class Journal:
         durability: Literal["os", "fsync"] = "os",
         replace: bool = False,
         strict: bool = False,
+        redactor: Redactor | None = None,
     ) -> Self:
         """Begin a trace in a new file; missing folders are made, and only its owner may read it.
 
@@ -123,7 +125,9 @@ class Journal:
         return journal
 
     @classmethod
-    def in_memory(cls, header: TraceLine, *, strict: bool = False) -> Self:
+    def in_memory(
+        cls, header: TraceLine, *, strict: bool = False, redactor: Redactor | None = None
+    ) -> Self:
         """Begin a trace in memory; :meth:`trace` gives what it holds."""
         appender = MemoryAppender()
         appender.append(_first_line(header))

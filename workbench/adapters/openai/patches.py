@@ -176,7 +176,7 @@ def _refused(seam: Seam, call: str) -> UsageError:
         if seam.session.policy.strict:
             seam.session.drift = seam.session.drift or DriftError(text)
         else:
-            seam.session.notices.append(text)
+            seam.session.ledger.note(text)
     return UsageError(text)
 
 
@@ -190,5 +190,5 @@ def _warn_once(seam: Seam, where: str) -> None:
         f"{where} was made, and not recorded: of OpenAI's API this version records chat "
         "completions only. Put the call into a function with @workbench.tool to record its result"
     )
-    seam.session.notices.append(text)
+    seam.session.ledger.note(text)
     warnings.warn(text, stacklevel=2)

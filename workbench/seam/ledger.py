@@ -1,0 +1,93 @@
+"""What a session writes down: the lines of its trace, and a report of each call."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from workbench.seam.calls import CallReport
+from workbench.seam.writing import (
+    call_line,
+    chunk_line,
+    event_line,
+    input_line,
+    kept_lines,
+    replayed_line,
+    result_line,
+    short,
+)
+
+if TYPE_CHECKING:
+    from workbench.seam.calls import Outcome, Served, Ticket
+    from workbench.trace.journal import Journal
+    from workbench.trace.trace import Entry
+
+
+class Ledger:
+    """Writes a session's lines, and remembers what became of each call."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.reports: list[CallReport] = []
+        self.notices: list[str] = []
+        """What else is worth knowing."""
+
+    def begin(self, ticket: Ticket) -> None:
+        """A call begins. What takes no time has one line, written when it ends."""
+        ticket.begun = time.monotonic()  # a wait for somebody's verdict is not the call's
+        if ticket.call.kind in ("model", "tool"):
+            self.journal.call(call_line(ticket))
+
+    def chunk(self, ticket: Ticket, offset: float, data: Any) -> None:
+        """A piece of a stream is about to be handed over."""
+        ticket.first = offset if ticket.first is None else ticket.first
+        ticket.chunks.append(data)
+        self.journal.append(chunk_line(ticket, offset, data))
+
+    def end(self, ticket: Ticket, outcome: Outcome) -> None:
+        """A call that ran, or a stream that was read, ended so."""
+        if ticket.call.kind == "event":
+            self.journal.append(event_line(ticket))
+        elif ticket.call.kind == "input":
+            self.journal.append(input_line(ticket, outcome.response, outcome.error))
+        else:
+            self.journal.append(result_line(ticket, outcome))
+        self._report(ticket, short(ticket.call, outcome.response, outcome.error, ticket.chunks))
+
+    def served(self, ticket: Ticket, served: Served, entry: Entry | None) -> None:
+        """A call is answered whole, not by the world."""
+        if ticket.call.kind == "event":
+            self.journal.append(event_line(ticket))
+        elif ticket.call.kind == "input":
+            self.journal.append(input_line(ticket, served.response, served.error))
+        else:
+            self.journal.append(replayed_line(ticket, served, entry))
+        self._report(ticket, short(ticket.call, served.response, served.error, []))
+
+    def keep(self, entry: Entry) -> None:
+        """A recorded call that was not made this time stays in the trace."""
+        for line in kept_lines(entry, self.journal.new_id()):
+            self.journal.append(line)
+
+    def note(self, text: str) -> None:
+        """Something that is worth knowing, once."""
+        if text not in self.notices:
+            self.notices.append(text)
+
+    def _report(self, ticket: Ticket, summary: str) -> None:
+        call = ticket.call
+        self.reports.append(
+            CallReport(
+                entry=ticket.id,
+                origin=ticket.entry.id if ticket.entry is not None else None,
+                turn=ticket.turn,
+                kind=call.kind,
+                name=call.name or call.model,
+                how=ticket.how,
+                reason=ticket.reason,
+                duration_s=time.monotonic() - ticket.begun,
+                where=call.where,
+                summary=summary,
+                step=call.step,
+            )
+        )

@@ -1,0 +1,21 @@
+"""Redaction: secrets never reach a trace. ``docs/redaction.md`` tells what is found and what not.
+
+:class:`Redactor` is the door; :func:`scan` looks for what is in a file already.
+"""
+
+from .names import is_secret_name
+from .placeholders import PLACEHOLDER, mask, placeholders, same_but_placeholders
+from .redactor import Redact, Redactor
+from .rules import BUILTIN, Rule
+
+__all__ = [
+    "BUILTIN",
+    "PLACEHOLDER",
+    "Redact",
+    "Redactor",
+    "Rule",
+    "is_secret_name",
+    "mask",
+    "placeholders",
+    "same_but_placeholders",
+]
