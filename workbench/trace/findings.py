@@ -128,7 +128,7 @@ class _Run:
 
     def turn(self, entry: Entry) -> int | None:
         """The number of an entry's turn."""
-        return self.trace.columns.turns[entry.seq - 1] or None
+        return self.trace.turn_table.numbers[entry.seq - 1] or None
 
     def finding(
         self, kind: str, severity: Severity, entry: Entry, text: str, short: str

@@ -59,7 +59,7 @@ class Item:
         """The number of the turn that it is, or is a failed attempt of."""
         if self.turn is not None:
             return self.turn.number
-        return self.entry.trace.columns.turns[self.entry.seq - 1] or None
+        return self.entry.trace.turn_table.numbers[self.entry.seq - 1] or None
 
     @property
     def kind(self) -> str:
@@ -90,7 +90,7 @@ class Fingerprints:
     def _items(self) -> list[Item]:
         items = [self._turn(turn) for turn in self.trace.turns]
         covered = {item.entry.seq for item in items}
-        numbers = self.trace.columns.turns
+        numbers = self.trace.turn_table.numbers
         for entry in self.trace.entries:
             in_turn = numbers[entry.seq - 1] and entry.kind != "model"
             if in_turn or entry.seq in covered or entry.kind not in _LOOSE:

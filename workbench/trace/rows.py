@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.trace.turns import ERROR
-
 if TYPE_CHECKING:
     from workbench.trace.turns import Turn
 
@@ -21,7 +19,6 @@ def row_of(turn: Turn) -> dict[str, Any]:
     model, tools = turn.model, turn.tools
     label, summary = turn.trace.words(turn)
     entries = turn.entries
-    flags = turn.trace.columns.flags
     faults = [entry.fault for entry in entries if entry.fault]
     return {
         "number": turn.number,
@@ -34,7 +31,7 @@ def row_of(turn: Turn) -> dict[str, Any]:
         "duration_s": turn.duration_s,
         "tools": [tool.name for tool in tools],
         "attempts": len(entries) - len(tools),
-        "error": any(flags[entry.seq - 1] & ERROR for entry in entries),
+        "error": any(entry.error is not None for entry in entries),
         "fault": str(faults[0].get("type")) if faults else None,
         "source": model.source,
         "sources": sorted({entry.source for entry in entries if entry.source}),

@@ -1,124 +1,78 @@
 """Finding the lines of a trace without reading what they carry.
 
-One pass over the bytes gives an :class:`Index`: where each line begins, what it is, and which
-lines make up which entry. A line as a journal writes it is recognised by its first bytes; any
-other is parsed whole. Of small files every line is parsed, so that all damage is known at once;
-in large ones damage inside a line shows when the line is looked at.
+One pass over the bytes gives an :class:`~workbench.trace.index.Index`: where each line begins,
+what it is, and which lines make up which entry. Lines as a journal writes them are recognised by
+their first bytes, a block of them at once; any other is parsed whole. Of small files every line is
+parsed, so that all damage is known at once; in large ones damage inside a line shows when the line
+is looked at.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
+from itertools import accumulate, compress
+from operator import add, itemgetter, lt, not_
 from typing import Any, Final
 
 from workbench.errors import TraceFormatError
-from workbench.trace.ids import Ids
+from workbench.trace.index import (
+    BAD,
+    BLOB,
+    CHUNK,
+    CLOCK,
+    END,
+    ENTRY_KINDS,
+    EVENT,
+    HEAVY,
+    INPUT,
+    MODEL,
+    OTHER,
+    RESULT,
+    TOOL,
+    TRACE,
+    VALUE,
+    WRITER,
+    Index,
+)
 from workbench.trace.notices import Notices
 from workbench.trace.sources import Source
 from workbench.trace.values import loads
 
-BAD: Final = 0
-TRACE: Final = 1
-WRITER: Final = 2
-MODEL: Final = 3
-TOOL: Final = 4
-EVENT: Final = 5
-VALUE: Final = 6
-CLOCK: Final = 7
-INPUT: Final = 8
-RESULT: Final = 9
-CHUNK: Final = 10
-BLOB: Final = 11
-END: Final = 12
-OTHER: Final = 13
-
-ENTRY_KINDS: Final = {
-    MODEL: "model",
-    TOOL: "tool",
-    EVENT: "event",
-    VALUE: "value",
-    CLOCK: "clock",
-    INPUT: "input",
-}
-"""The kinds of lines that begin an entry, with the entry's kind."""
-
-HEAVY: Final = {
-    TRACE: "input",
-    MODEL: "request",
-    TOOL: "request",
-    EVENT: "data",
-    VALUE: "value",
-    CLOCK: "value",
-    INPUT: "value",
-    RESULT: "response",
-    CHUNK: "data",
-    BLOB: "value",
-    END: "output",
-}
-"""The field of each kind of line that is written last, because it can be large."""
+__all__ = [
+    "BAD", "BLOB", "CHUNK", "CLOCK", "END", "ENTRY_KINDS", "EVENT", "HEAVY", "INPUT", "MAX_LINE",
+    "MODEL", "OTHER", "RESULT", "TOOL", "TRACE", "VALUE", "WRITER", "Index", "scan",
+]  # fmt: skip
 
 MAX_LINE: Final = 256 * 1024**2
 """A longer line is not read."""
 
-_BLOCK = 1024**2
+_BLOCK = 256 * 1024  # what a processor keeps close
 _PARSE_ALL = 8 * 1024**2
-_SAMPLES = 50
-_BRACE = ord("}")
+_SAMPLES = 20
+_HEAD = itemgetter(slice(192))
+_LAST = itemgetter(slice(-1, None))
 
-_ONE_LINE = re.compile(
-    rb'\{"line":"(?:(call|event|value|clock|input)","id|(result|chunk)","of)":"'
-    rb'(?:([0-9A-Za-z]+)-([1-9][0-9]{0,8})|([^"\\]+))"'
-    rb'(?:,"kind":"(model|tool)")?'
+_LINES = re.compile(
+    rb'\n\{"line":"([a-z]++(?:","(?:id|of|sha256))?+)"'
+    rb'(?::"([0-9A-Za-z]++)-([1-9][0-9]{0,8}+)"'
+    rb'(?:,"kind":"(model|tool)"(?:,"at":"[^"\\]*+")?+'
+    rb'((?:,"(?:step|attempt|in|asked_by)":(?:"[^"\\]*+"|[0-9]++))*+)'
+    rb'(?=,"(?!(?:at|step|attempt|in|asked_by)")[a-z_]++"|\}))?+)?+'
 )
-_CALL = re.compile(
-    rb'\{"line":"call","id":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})","kind":"(model|tool)"'
-)
-_RESULT = re.compile(rb'\{"line":"result","of":"([0-9A-Za-z]+)-([1-9][0-9]{0,8})"')
-_BLOB = b'{"line":"blob","sha256":"'
-_CODES = {
-    b"event": EVENT,
-    b"value": VALUE,
-    b"clock": CLOCK,
-    b"input": INPUT,
-    b"result": RESULT,
-    b"chunk": CHUNK,
-    b"model": MODEL,
-    b"tool": TOOL,
-}
+"""Each line that begins as a journal writes it, of many beginnings of lines put together."""
+_FIRST = ("line", "id", "kind", "at", "step", "attempt", "in", "asked_by")
+"""The order in which a journal writes the fields that this module looks at."""
+
 _PLAIN = {"trace": TRACE, "writer": WRITER, "blob": BLOB, "end": END}
+_SINGLE = {"event": EVENT, "value": VALUE, "clock": CLOCK, "input": INPUT}
+_SINGLE_BYTES = {b'%b","id' % name.encode(): code for name, code in _SINGLE.items()}
+_CALL, _RESULT, _CHUNK, _BLOB = b'call","id', b'result","of', b'chunk","of', b'blob","sha256'
 
+_PAIRS = {(_CALL, b"model"), (_CALL, b"tool"), (_RESULT, b"")}
+_CODE = {b"model": MODEL, b"tool": TOOL, b"": RESULT}
 
-class Index:
-    """Where the lines of a trace are. Lines are counted from 0 here, and from 1 for people."""
-
-    def __init__(self) -> None:
-        self.starts = array("q")
-        """Where each line begins; one more than there are lines."""
-        self.kinds = bytearray()
-        """What each line is."""
-        self.calls = array("q")
-        """For each entry, in order of starts, the line that begins it."""
-        self.results = array("q")
-        """For each entry the line with its result, or -1."""
-        self.chunk_lines = array("q")
-        """The lines with chunks."""
-        self.chunk_entries = array("q")
-        """For each of these the entry that it belongs to."""
-        self.blobs = array("q")
-        """The lines with blobs."""
-        self.ends = array("q")
-        """The lines that end the run."""
-        self.ids = Ids()
-        """The entries by id."""
-        self.loose: set[int] = set()
-        """Lines whose heavy field need not be the last one."""
-        self.all_loose = False
-        """The file's writer orders fields in its own way."""
-
-    def kind(self, entry: int) -> int:
-        """The kind of the line that begins an entry."""
-        return self.kinds[self.calls[entry]]
+_Found = tuple[bytes, bytes, bytes, bytes, bytes]
 
 
 def scan(source: Source, begin: int, notices: Notices) -> Index:
@@ -132,7 +86,11 @@ class _Scan:
         self.notices = notices
         self.index = Index()
         self.parse_all = source.size <= _PARSE_ALL
-        self.samples = 0
+        # A writer's lines are recognised by their first bytes once some were found to be as a
+        # journal writes them: until then, how many those are.
+        self.samples: dict[str, int] = {}
+        self.trusted: dict[bytes, array[int]] = {}
+        self.singles: dict[int, int] = {}
         self.returns = False
 
     def run(self, begin: int) -> Index:
@@ -167,86 +125,127 @@ class _Scan:
 
     def take(self, data: bytes, base: int) -> int:
         """All whole lines of a block; gives where the unfinished one begins."""
-        find, call, result = data.find, _CALL.match, _RESULT.match
-        index = self.index
-        starts, kinds, calls, results = index.starts, index.kinds, index.calls, index.results
-        table, others = index.ids.table, index.ids.other
-        quick = not self.parse_all and self.samples >= _SAMPLES
-        at = 0
-        while (end := find(b"\n", at)) >= 0:
-            starts.append(base + at)
-            # The commonest lines, without a call for each: a trace can have millions of them.
-            if quick and data[end - 1] == _BRACE:
-                found = call(data, at)
-                if found:
-                    writer, number, kind = found.groups()
-                    numbers = table(writer)
-                    if len(numbers) == int(number) and not others:
-                        numbers.append(len(calls))
-                        calls.append(len(kinds))
-                        results.append(-1)
-                        kinds.append(MODEL if kind == b"model" else TOOL)
-                        at = end + 1
-                        continue
-                elif found := result(data, at):
-                    writer, number = found.groups()
-                    numbers, place = table(writer), int(number)
-                    entry = numbers[place] if place < len(numbers) else -1
-                    if entry >= 0 and results[entry] < 0:
-                        results[entry] = len(kinds)
-                        kinds.append(RESULT)
-                        at = end + 1
-                        continue
-                elif data.startswith(_BLOB, at):
-                    index.blobs.append(len(kinds))
-                    kinds.append(BLOB)
-                    at = end + 1
-                    continue
-            self.line(data[at:end])
-            at = end + 1
-        return at
+        lines = data.split(b"\n")
+        taken = len(data) - len(lines.pop())
+        if not lines:
+            return 0
+        starts = self.index.starts
+        starts.extend(map(add, accumulate(map(len, lines), initial=base), range(len(lines) + 1)))
+        starts.pop()
+        if not self.parse_all:
+            # Only the beginnings: searching through what the lines carry would take far longer.
+            found = _LINES.findall(b"\n" + b"\n".join(map(_HEAD, lines)))
+            if len(found) == len(lines) and set(map(_LAST, lines)) == {b"}"}:
+                if not self.at_once(found):
+                    self.recognised(found, lines)
+                return taken
+        for line in lines:
+            self.parsed(line)
+        return taken
 
-    def line(self, data: bytes) -> None:
-        """One line of any kind."""
-        found = None if self.parse_all else _ONE_LINE.match(data)
-        if found is None or data[-1] != _BRACE or not self.simple(found):
-            self.parsed(data)
-        elif self.samples < _SAMPLES:
-            self.sample(data)
+    def at_once(self, found: list[_Found]) -> bool:
+        """A block of nothing but calls and results of one writer, whose calls follow each other.
 
-    def simple(self, found: re.Match[bytes]) -> bool:
-        """A line recognised by its first bytes; False when it must be looked at."""
-        first, of, writer, number, whole, kind = found.groups()
+        A trace can have millions of such lines, so nothing here is done line by line in Python.
+        False, with nothing changed, when the block is something else.
+        """
+        names, writers, numbers, kinds, related = zip(*found, strict=True)
         index = self.index
-        if first is None:
-            entry = (
-                index.ids.find_numbered(writer, int(number))
-                if writer is not None
-                else index.ids.find(whole)
-            )
-            return self.belongs(of, entry)
-        if first == b"call":
-            if kind is None:
-                return False
-            first = kind
-        entry = len(index.calls)
-        if writer is not None:
-            if not index.ids.add_numbered(writer, int(number), entry):
-                return False
-        elif not index.ids.add(whole, entry):
+        table = self.trusted.get(writers[0])
+        if table is None or index.ids.other or writers.count(writers[0]) != len(writers):
             return False
-        index.calls.append(len(index.kinds))
-        index.results.append(-1)
-        index.kinds.append(_CODES[first])
+        if not _PAIRS.issuperset(zip(names, kinds, strict=True)):
+            return False
+        line, entry, next_number = len(index.kinds), len(index.calls), len(table)
+        lines, counted = range(line, line + len(found)), list(map(int, numbers))
+        new = len(kinds) - kinds.count(b"")
+        if list(compress(counted, kinds)) != list(range(next_number, next_number + new)):
+            return False
+        table.extend(range(entry, entry + new))
+        index.calls.extend(compress(lines, kinds))
+        index.results += array("q", (-1,)) * new
+        ended = list(map(not_, kinds))
+        if not self.end_at_once(
+            table, list(compress(counted, ended)), list(compress(lines, ended))
+        ):
+            del table[next_number:], index.calls[entry:], index.results[entry:]
+            return False
+        index.askers += array("i", (-1,)) * new
+        index.places += array("i", (0,)) * new
+        index.kinds += bytes(map(_CODE.__getitem__, kinds))
+        if any(related):
+            for each, text in enumerate(compress(related, kinds), entry):
+                if text:
+                    self.relate(each, _fields(text))
         return True
 
-    def belongs(self, of: bytes, entry: int) -> bool:
+    def end_at_once(self, table: array[int], numbers: list[int], lines: list[int]) -> bool:
+        """Results of these entries at these lines; False, with nothing changed, if one is wrong."""
+        if not numbers:
+            return True
+        calls, results = self.index.calls, self.index.results
+        if max(numbers) >= len(table) or len(set(numbers)) != len(numbers):
+            return False
+        entries = list(map(table.__getitem__, numbers))
+        if min(entries) < 0 or max(map(results.__getitem__, entries)) >= 0:
+            return False
+        if not all(map(lt, map(calls.__getitem__, entries), lines)):
+            return False
+        for entry, line in zip(entries, lines, strict=True):
+            results[entry] = line
+        return True
+
+    def recognised(self, found: list[_Found], lines: list[bytes]) -> None:
+        """Lines that all begin as a journal writes them; one that must be looked at is parsed."""
+        index, table, parsed = self.index, self.trusted.get, self.parsed
+        kinds, results = index.kinds, index.results
+        for at, (name, writer, number, kind, related) in enumerate(found):
+            numbers = table(writer)
+            if numbers is None:
+                if name == _BLOB and self.trusted:
+                    index.blobs.append(len(kinds))
+                    kinds.append(BLOB)
+                else:
+                    parsed(lines[at])
+            elif kind:
+                if len(numbers) == int(number) and not index.ids.other and name == _CALL:
+                    numbers.append(len(index.calls))
+                    index.add_entry(_CODE[kind])
+                    if related:
+                        self.relate(len(index.calls) - 1, _fields(related))
+                else:
+                    parsed(lines[at])
+            elif name == _RESULT:
+                place = int(number)
+                entry = numbers[place] if place < len(numbers) else -1
+                if entry >= 0 and results[entry] < 0:
+                    results[entry] = len(kinds)
+                    kinds.append(RESULT)
+                else:
+                    parsed(lines[at])
+            elif not self.single(name, numbers, int(number)):
+                parsed(lines[at])
+
+    def single(self, name: bytes, numbers: array[int], number: int) -> bool:
+        """A chunk, or an entry of one line; False when it must be looked at."""
+        index = self.index
+        if name == _CHUNK:
+            entry = numbers[number] if number < len(numbers) else -1
+            return entry >= 0 and self.belongs("chunk", entry)
+        code = _SINGLE_BYTES.get(name, BAD)
+        if self.singles.get(code, 0) < _SAMPLES or len(numbers) != number or index.ids.other:
+            return False
+        numbers.append(len(index.calls))
+        index.add_entry(code)
+        return True
+
+    def belongs(self, of: str, entry: int) -> bool:
         """A result or chunk of an entry; False when there is no such entry, or it has one."""
         index = self.index
         if entry < 0:
             return False
         line = len(index.kinds)
-        if of == b"chunk":
+        if of == "chunk":
             index.chunk_lines.append(line)
             index.chunk_entries.append(entry)
             index.kinds.append(CHUNK)
@@ -257,16 +256,20 @@ class _Scan:
         index.kinds.append(RESULT)
         return True
 
-    def sample(self, data: bytes) -> None:
-        """Whether this file's writer puts the heavy field last, by its first lines."""
-        self.samples += 1
-        heavy = HEAVY.get(self.index.kinds[-1])
-        try:
-            line = loads(data)
-        except TraceFormatError:
+    def sample(self, line: dict[str, Any], *, heavy_last: bool) -> None:
+        """Whether a writer orders the fields as a journal does, by the first lines of it."""
+        name = line.get("id") if line["line"] == "call" else None
+        code = self.index.kinds[-1]
+        self.singles[code] = self.singles.get(code, 0) + 1
+        if not heavy_last or (name and not _in_order(line)):
+            self.index.all_loose |= not heavy_last
+            self.parse_all = True
+        writer, dash, number = str(name).partition("-")
+        if not name or not dash or not number.isdecimal() or not writer.isalnum():
             return
-        if heavy in line and next(reversed(line)) != heavy:
-            self.index.all_loose = True
+        count = self.samples[writer] = self.samples.get(writer, 0) + 1
+        if count == _SAMPLES and writer.isascii():
+            self.trusted[writer.encode()] = self.index.ids.table(writer.encode())
 
     def begin_line(self, start: int) -> None:
         self.index.starts.append(start)
@@ -312,8 +315,11 @@ class _Scan:
             self.notices.add(problem, number + 1)
             return
         heavy = HEAVY.get(self.index.kinds[number])
-        if heavy in line and next(reversed(line)) != heavy:
+        heavy_last = heavy not in line or next(reversed(line)) == heavy
+        if not heavy_last and not self.index.all_loose:
             self.index.loose.add(number)
+        if not self.parse_all:
+            self.sample(line, heavy_last=heavy_last)
 
     def known(self, line: dict[str, Any]) -> str | None:
         """Take a parsed line into the index; gives what is wrong with it."""
@@ -337,26 +343,53 @@ class _Scan:
             if found is None:
                 return f"a call of the unknown kind {str(kind)[:40]!r}; it is ignored"
         else:
-            found = {"event": EVENT, "value": VALUE, "clock": CLOCK, "input": INPUT}.get(name)
+            found = _SINGLE.get(name)
             if found is None:
                 return f"a line of the unknown kind {name[:40]!r}; it is ignored"
-        return self.known_entry(line.get("id"), found)
+        problem = self.known_entry(line.get("id"), found)
+        if problem is None and name == "call":
+            self.relate(len(index.calls) - 1, line)
+        return problem
+
+    def relate(self, entry: int, line: dict[str, Any]) -> None:
+        """Keep how a call hangs together with others."""
+        index = self.index
+        asked_by, attempt = line.get("asked_by"), line.get("attempt")
+        if isinstance(asked_by, str):
+            asker = index.ids.find_text(asked_by)
+            index.askers[entry] = asker if asker < entry else -1
+        index.places[entry] = index.place(_text(line.get("step")), _text(line.get("in")))
+        if isinstance(attempt, int) and attempt > 1:
+            index.again.append(entry)
 
     def known_entry(self, name: Any, code: int) -> str | None:
-        index = self.index
         if not isinstance(name, str) or not name:
             return "an entry without an id; it is ignored"
-        if not index.ids.add_text(name, len(index.calls)):
+        if not self.index.ids.add_text(name, len(self.index.calls)):
             return f"the id {name[:60]!r} is used twice; this entry is ignored"
-        index.calls.append(len(index.kinds))
-        index.results.append(-1)
-        index.kinds.append(code)
+        self.index.add_entry(code)
         return None
 
     def known_outcome(self, name: str, of: Any) -> str | None:
         entry = self.index.ids.find_text(of) if isinstance(of, str) else -1
         if entry < 0:
             return f"a {name} of {str(of)[:60]!r}, but no call before it has that id; it is ignored"
-        if not self.belongs(name.encode(), entry):
+        if not self.belongs(name, entry):
             return f"a second result of {of[:60]!r}; the first counts, this one is ignored"
         return None
+
+
+def _fields(text: bytes) -> dict[str, Any]:
+    """The fields of a piece of a line that begins with a comma."""
+    found: dict[str, Any] = loads(b"{%b}" % text[1:])
+    return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _in_order(line: dict[str, Any]) -> bool:
+    """Whether the fields that are looked at come first, in a journal's order."""
+    wanted = [name for name in _FIRST if name in line]
+    return list(line)[: len(wanted)] == wanted

@@ -28,6 +28,7 @@ from workbench.trace.bodies import Bodies
 from workbench.trace.checking import first_problem
 from workbench.trace.entries import EndLine, ErrorInfo, ParentInfo, TraceLine
 from workbench.trace.entry import Chunk, Entry
+from workbench.trace.grouping import TurnTable, group
 from workbench.trace.heads import read_first_line
 from workbench.trace.lazy import LazySequence
 from workbench.trace.lines import Lines
@@ -225,14 +226,14 @@ class Trace:
     @property
     def turns(self) -> Sequence[Turn]:
         """All turns, in the order of starts, made when asked for."""
-        return LazySequence(range(len(self.columns.models)), self._turn)
+        return LazySequence(range(len(self.turn_table)), self._turn)
 
     def _entry(self, index: int) -> Entry:
         return Entry(self, index)
 
     def _turn(self, place: int) -> Turn:
-        columns = self.columns
-        return Turn(self, place + 1, columns.models[place], columns.tools[place])
+        table = self.turn_table
+        return Turn(self, place + 1, table.models_of(place), table.tools_of(place))
 
     def turn(self, number: int) -> Turn:
         """The turn with that number, from 1.
@@ -240,7 +241,7 @@ class Trace:
         Raises:
             PlaceError: there is none; the text names the range.
         """
-        count = len(self.columns.models)
+        count = len(self.turn_table)
         if type(number) is not int or not 1 <= number <= count:
             there = f"turns 1 to {count}" if count else "no turns"
             raise PlaceError(f"turn({number!r}): the trace {self.name or self.id} has {there}")
@@ -288,13 +289,18 @@ class Trace:
         return [Entry(self, place) for place, line in enumerate(calls) if kinds[line] == code]
 
     @cached_property
+    def turn_table(self) -> TurnTable:
+        """Which entries make up which turn; no line is read for it."""
+        return group(self)
+
+    @cached_property
     def columns(self) -> Columns:
         """What the heads of all entries' lines say, read once."""
         return read_columns(self)
 
     def turn_of(self, index: int) -> Turn | None:
         """The turn of the entry at that place in :attr:`entries`."""
-        number = self.columns.turns[index]
+        number = self.turn_table.numbers[index]
         return self._turn(number - 1) if number else None
 
     def chunk_lines(self, index: int) -> list[int]:

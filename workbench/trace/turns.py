@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -177,6 +177,8 @@ class Columns:
 
     turns: array[int]
     """The number of the turn that each entry belongs to; 0 for none."""
+    models: Sequence[tuple[int, ...]]
+    """For each turn its model entries."""
     starts: array[float]
     """When each began, in seconds from the trace's start, less all waits to be allowed; NaN when
     not recorded."""
@@ -184,10 +186,17 @@ class Columns:
     """How many seconds each took; NaN when not recorded."""
     flags: bytearray
     """For each what :data:`ERROR` and its like say."""
-    models: list[tuple[int, ...]]
-    """For each turn its model entries."""
-    tools: list[tuple[int, ...]]
-    """For each turn its tool entries."""
+
+    @property
+    def last_end_s(self) -> float | None:
+        """When the last entry that has a time ended, in seconds from the trace's start."""
+        spans = zip(self.starts, self.durations, strict=True)
+        ends = [
+            start + (0.0 if math.isnan(length) else length)
+            for start, length in spans
+            if not math.isnan(start)
+        ]
+        return max(ends, default=None)
 
     def timeline(self, kinds: Iterator[int]) -> list[Span]:
         """The spans of all model and tool entries.
@@ -216,102 +225,47 @@ class Columns:
 
 
 def read_columns(trace: Trace) -> Columns:
-    """Read the heads of all entries' lines once, and put the entries into turns."""
-    return _Grouping(trace).run()
-
-
-class _Grouping:
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.index = trace.index
-        count = len(self.index.calls)
-        nan = float("nan")
-        self.columns = Columns(
-            turns=array("i", bytes(4 * count)),
-            starts=array("d", [nan]) * count,
-            durations=array("d", [nan]) * count,
-            flags=bytearray(count),
-            models=[],
-            tools=[],
-        )
-        self.last = 0  # the latest turn
-        self.last_in: dict[tuple[Any, Any], int] = {}  # the latest turn by step and enclosing call
-        self.hashes: list[Any] = []  # by turn, its request's hash
-
-    def run(self) -> Columns:
-        began = self.trace.started_at
-        zero = began.timestamp() if began is not None else None
-        held = 0.0
-        read, index = self.trace.lines.head_reader(), self.index
-        for entry, line in enumerate(index.calls):
-            kind = index.kinds[line]
-            if kind not in (MODEL, TOOL):
-                continue
-            head = read(line)
-            at = parse_time(head.get("at"))
-            waited = head.get("held_s")
-            if isinstance(waited, int | float):
-                held += waited
-            if at is not None and zero is not None:
-                self.columns.starts[entry] = at.timestamp() - zero - held
-            result = index.results[entry]
-            self.outcome(entry, None if result < 0 else read(result))
-            if kind == MODEL:
-                self.model(entry, head)
-            else:
-                self.tool(entry, head)
-        return self.columns
-
-    def outcome(self, entry: int, head: dict[str, Any] | None) -> None:
-        if head is None:
-            self.columns.flags[entry] = OPEN
-            return
-        seconds = head.get("duration_s")
+    """Read the heads of all entries' lines once."""
+    index, table = trace.index, trace.turn_table
+    count = len(index.calls)
+    columns = Columns(
+        turns=table.numbers,
+        models=table.models,
+        starts=array("d", (math.nan,)) * count,
+        durations=array("d", (math.nan,)) * count,
+        flags=bytearray(count),
+    )
+    began = trace.started_at
+    zero = math.nan if began is None else began.timestamp()
+    held = 0.0
+    read = trace.lines.head_reader()
+    for entry, line in enumerate(index.calls):
+        if index.kinds[line] not in (MODEL, TOOL):
+            continue
+        head = read(line)
+        waited = head.get("held_s")
+        if isinstance(waited, int | float):
+            held += waited
+        at = parse_time(head.get("at"))
+        if at is not None:
+            columns.starts[entry] = at.timestamp() - zero - held
+        result = index.results[entry]
+        outcome = None if result < 0 else read(result)
+        columns.flags[entry] = flags_of(outcome)
+        seconds = None if outcome is None else outcome.get("duration_s")
         if isinstance(seconds, int | float):
-            self.columns.durations[entry] = seconds
-        source = head.get("source")
-        self.columns.flags[entry] = (
-            (ERROR if isinstance(head.get("error"), dict) else 0)
-            | (FAULT if isinstance(head.get("fault"), dict) or source == "fault" else 0)
-            | (EDITED if source == "edited" else 0)
-            | (REPLAYED if source == "replayed" else 0)
-        )
-
-    def model(self, entry: int, head: dict[str, Any]) -> None:
-        columns, place = self.columns, _place(head)
-        number = self.retried(head, self.last_in.get(place, 0))
-        if number:
-            columns.models[number - 1] += (entry,)
-        else:
-            columns.models.append((entry,))
-            columns.tools.append(())
-            self.hashes.append(head.get("hash"))
-            number = len(columns.models)
-        columns.turns[entry] = number
-        self.last = self.last_in[place] = number
-
-    def retried(self, head: dict[str, Any], before: int) -> int:
-        """The turn of which this call is a further attempt, or 0."""
-        attempt = head.get("attempt")
-        if not before or not isinstance(attempt, int) or attempt <= 1:
-            return 0
-        last = self.columns.models[before - 1][-1]
-        failed = self.columns.flags[last] & (ERROR | FAULT | OPEN)
-        return before if failed and self.hashes[before - 1] == head.get("hash") else 0
-
-    def tool(self, entry: int, head: dict[str, Any]) -> None:
-        number = self.asker(entry, head.get("asked_by"))
-        if not number:
-            number = self.last_in.get(_place(head), self.last)
-        if number:
-            self.columns.turns[entry] = number
-            self.columns.tools[number - 1] += (entry,)
-
-    def asker(self, entry: int, asked_by: Any) -> int:
-        """The turn of the model call that asked for a tool, or 0."""
-        found = self.index.ids.find_text(asked_by) if isinstance(asked_by, str) else -1
-        return self.columns.turns[found] if 0 <= found < entry else 0
+            columns.durations[entry] = seconds
+    return columns
 
 
-def _place(head: dict[str, Any]) -> tuple[str, str]:
-    return str(head.get("step") or ""), str(head.get("in") or "")
+def flags_of(result: dict[str, Any] | None) -> int:
+    """The timeline flags of a call, by the head of its result's line."""
+    if result is None:
+        return OPEN
+    source = result.get("source")
+    return (
+        (ERROR if isinstance(result.get("error"), dict) else 0)
+        | (FAULT if isinstance(result.get("fault"), dict) or source == "fault" else 0)
+        | (EDITED if source == "edited" else 0)
+        | (REPLAYED if source == "replayed" else 0)
+    )
