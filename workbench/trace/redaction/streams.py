@@ -1,0 +1,208 @@
+"""Secrets that are split over the chunks of a stream.
+
+A chunk is delivered to the agent at once, and written at once too, unless a secret may have begun
+at the end of one of its texts: then its line, and those of the chunks after it, wait until the
+text shows what it is. A secret found so is written as one placeholder in the chunk where it
+begins; the chunks keep their number and their shape. What waits when a process is killed is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from workbench.trace.redaction.names import each_word, is_id, is_opaque, is_secret_name
+from workbench.trace.redaction.redactor import Redactor
+from workbench.trace.redaction.texts import Match
+
+Slot = tuple[str | int, ...]
+"""Which text of the stream: the way to it in a chunk, where the items of a list go by their
+``index``."""
+
+MAX_HELD: Final = 20_000
+"""Characters that may wait; more are written as they are known then."""
+_CONTEXT: Final = 256
+"""Characters before what waits, to see names that stand before a value."""
+_MARKS: Final = (
+    *("sk-", "AIza", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("glpat-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
+    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "hf_", "gsk_", "xai-", "pplx-"),
+    *("nvapi-", "tvly-", "r8_", "npm_", "pypi-", "SG.", "dop_v1_", "shpat_", "shpca_", "shppa_"),
+    *("shpss_", "ya29.", "lin_api_", "AGE-SECRET-KEY-1", "eyJ", "[redacted:"),
+)
+_BEGUN: Final = re.compile(
+    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:"
+    + "|".join(
+        # All of a mark and what may follow it, or as much of it as there is.
+        re.escape(mark)
+        + r"[\w./+=:-]*"
+        + "".join(f"|{re.escape(mark[:n])}" for n in range(len(mark) - 1, 1, -1))
+        for mark in _MARKS
+    )
+    + r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*|-{3,5}(?:B(?:E(?:G(?:I(?:N.{0,40})?)?)?)?)?"
+    + r"|(?i:bearer|basic)\s+[\w.~+/=-]*"
+    + r"|[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?#@\"'<>]{0,256}"
+    + r"|[sSgxrA])\Z",
+    re.DOTALL,
+)
+"""The beginning of a secret at the end of a text."""
+_NAMED: Final = re.compile(
+    r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*(?P<open>(?P=esc)(?P=q)"
+    r"(?:(?!(?<!\\)(?P=esc)(?P=q)).)*)?\Z"
+    r"|(?:[?&;]|\b)(?P<variable>[A-Za-z][\w.-]{1,63})=(?P<value>[^\s&;#<>]*)\Z",
+    re.DOTALL,
+)
+"""A name and a value that has not come to its end."""
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A text of one chunk that waits."""
+
+    chunk: int
+    path: Slot
+    text: str
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One text of a stream."""
+
+    context: str = ""
+    pieces: list[_Piece] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> str:
+        """What waits, as one text."""
+        return "".join(piece.text for piece in self.pieces)
+
+
+class Stream:
+    """The chunks of one call that wait to be written."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._texts = redactor.texts
+        self._held: list[Any] = []
+        self._slots: dict[Slot, _Slot] = {}
+
+    def add(self, chunk: Any, data: Any) -> list[tuple[Any, Any]]:
+        """Take a chunk; gives those that may be written now, in order.
+
+        Args:
+            chunk: whatever belongs to it, given back with it.
+            data: what the SDK parsed. It is not changed.
+
+        Returns:
+            Pairs of what belongs to a chunk, and its data without the secrets that it was part of.
+        """
+        self._held.append([chunk, data])
+        for slot, path, text in _texts(data):
+            state = self._slots.setdefault(slot, _Slot())
+            state.pieces.append(_Piece(len(self._held) - 1, path, text))
+        waiting = sum(len(s.waiting) for s in self._slots.values())
+        if waiting <= MAX_HELD and any(self._open(slot) for slot in self._slots.values()):
+            return []
+        return self.flush()
+
+    def flush(self) -> list[tuple[Any, Any]]:
+        """All that waits, as it is known now."""
+        for slot in self._slots.values():
+            self._settle(slot)
+        held, self._held = self._held, []
+        return [(chunk, data) for chunk, data in held]
+
+    def _open(self, slot: _Slot) -> bool:
+        """Whether a secret may have begun at the end of a text."""
+        if not slot.pieces:
+            return False
+        text = slot.context + slot.waiting
+        if _BEGUN.search(text[-MAX_HELD:]) is not None:
+            return True
+        named = _last_named(text)
+        if named is not None and is_secret_name(named):
+            return True
+        found = self._texts.find(text)
+        return bool(found) and found[-1].end == len(text)
+
+    def _settle(self, slot: _Slot) -> None:
+        """Write placeholders into the pieces of a text, and forget them."""
+        if not slot.pieces:
+            return
+        begin, waiting = len(slot.context), slot.waiting
+        text = slot.context + waiting
+        found = [each for each in self._texts.find(text) if each.end > begin]
+        if found:
+            cleaned = self._texts.clean
+            for piece, new in zip(slot.pieces, _split(slot.pieces, begin, text, found, cleaned),
+                                  strict=True):  # fmt: skip
+                if new != piece.text:
+                    held = self._held[piece.chunk]
+                    held[1] = _with(held[1], piece.path, new)
+        slot.context = text[-_CONTEXT:]
+        slot.pieces.clear()
+
+
+def _last_named(text: str) -> str | None:
+    """The name before a value that goes on at the end of a text."""
+    found = _NAMED.search(text, max(0, len(text) - 4096))
+    return None if found is None else found["name"] or found["variable"]
+
+
+def _split(
+    pieces: list[_Piece], begin: int, text: str, found: list[Match], clean: Any
+) -> Iterator[str]:
+    """The text of each piece: a secret's placeholder stands where it begins."""
+    at = begin
+    for piece in pieces:
+        end = at + len(piece.text)
+        new, here = "", at
+        for start, stop, _ in found:
+            if stop <= here or start >= end:
+                continue
+            new += text[here:start] if start > here else ""
+            if max(start, begin) >= at:
+                # The whole text's own cleaning gives the placeholder, with its scheme and rule.
+                new += _placeholder(text, start, stop, clean)
+            here = min(stop, end)
+        yield new + text[here:end]
+        at = end
+
+
+def _placeholder(text: str, start: int, stop: int, clean: Any) -> str:
+    before, after = text[:start], text[stop:]
+    whole: str = clean(text)
+    cut = len(whole) - len(after)
+    return whole[len(before) : cut]
+
+
+def _texts(data: Any, path: Slot = (), slot: Slot = ()) -> Iterator[tuple[Slot, Slot, str]]:
+    """The texts of a chunk that go on in the next: their slot, their path, themselves."""
+    if isinstance(data, str):
+        yield slot, path, data
+    elif isinstance(data, dict):
+        for key, item in data.items():
+            if isinstance(item, str) and (key in _WORDS or is_id(key) or is_opaque(key)):
+                continue
+            yield from _texts(item, (*path, key), (*slot, key))
+    elif isinstance(data, list):
+        for place, item in enumerate(data):
+            index = item.get("index", place) if isinstance(item, dict) else place
+            yield from _texts(item, (*path, place), (*slot, index if isinstance(index, int) else 0))
+
+
+_WORDS: Final = each_word(
+    "object model role type name finish_reason stop_reason status event service_tier"
+)
+"""Keys of a chunk whose texts are whole."""
+
+
+def _with(data: Any, path: Slot, text: str) -> Any:
+    """A copy of a chunk with another text at a place."""
+    if not path:
+        return text
+    copy = dict(data) if isinstance(data, dict) else list(data)
+    step: Any = path[0]
+    copy[step] = _with(copy[step], path[1:], text)
+    return copy
