@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 
 from pydantic import BaseModel, create_model
 
-from workbench.errors import RecordedError, TraceFormatError, UnencodableError, UsageError
+from workbench.errors import ToolFaultError, TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import current_seam
 from workbench.seam.drivers import call_async, call_sync
@@ -170,6 +170,14 @@ class Tool(Generic[P, R]):
         return parameters
 
 
+_INJECTED: dict[str, type[Exception]] = {
+    "timeout": TimeoutError,
+    "http_error": ToolFaultError,
+    "connection_reset": ConnectionResetError,
+    "connection_refused": ConnectionRefusedError,
+}
+"""What a tool raises for an injected fault: what a tool without any SDK would raise."""
+
 _PATIENCE_S = 30.0
 
 
@@ -226,13 +234,13 @@ class _ToolHooks:
         return Outcome(error=describe(error))
 
     def exception(self, info: ErrorInfo) -> BaseException:
-        if info.type == "timeout":
-            return TimeoutError(info.message)
-        if info.type == "http_error":
-            return RecordedError(info.message, type_name=f"HTTP {info.status}")
-        if info.type == "connection_reset":
-            return ConnectionResetError(info.message)
-        return rebuild(info)
+        kind = _INJECTED.get(info.type) if info.module is None else None
+        if kind is None:
+            return rebuild(info)
+        error = kind(info.message)
+        if isinstance(error, ToolFaultError):
+            error.status, error.headers, error.body = info.status, info.headers, info.body
+        return error
 
     def deliver(self, served: Served) -> Any:
         if served.error is not None:

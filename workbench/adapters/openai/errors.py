@@ -12,8 +12,13 @@ from workbench.seam.exceptions import describe, rebuild
 from workbench.trace.entries import ErrorInfo
 
 _TIMEOUTS = frozenset({"timeout", "APITimeoutError"})
-_LOST = frozenset({"connection_reset", "APIConnectionError"})
-_DEFAULT_CAUSE = {True: "ReadTimeout", False: "ReadError"}
+_LOST = frozenset({"connection_reset", "connection_refused", "APIConnectionError"})
+_CAUSES = {
+    "timeout": "ReadTimeout",
+    "APITimeoutError": "ReadTimeout",
+    "connection_refused": "ConnectError",
+}
+"""The transport's own error, where none was recorded; for any other it is a ``ReadError``."""
 
 # What the provider says, by status: message, type, code.
 _USUAL: dict[int, tuple[str, str, str | None]] = {
@@ -138,11 +143,16 @@ def transport_error(info: ErrorInfo, request: Any) -> BaseException:
     if not _is_transport(name, request):
         name = info.cause or ""
     if not _is_transport(name, request):
-        name = _DEFAULT_CAUSE[info.type in _TIMEOUTS]
+        name = _CAUSES.get(info.type, "ReadError")
     told = (info.attributes or {}).get("cause_message")
     kind = getattr(sdk.transport(request), name)
     error: BaseException = kind(info.message if told is None else told, request=request)
     return error
+
+
+def fails_below(info: ErrorInfo, request: Any) -> bool:
+    """Whether it is a failure of the connection, which an SDK may meet by trying again."""
+    return info.type in _TIMEOUTS or info.type in _LOST or _is_transport(info.type, request)
 
 
 def _is_transport(name: str, request: Any) -> bool:

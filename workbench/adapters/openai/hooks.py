@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 from workbench.adapters.openai import sdk
+from workbench.adapters.openai.below import PassedError, Tries, Wire
 from workbench.adapters.openai.errors import error_response, to_exception, to_info
 from workbench.adapters.openai.streams import Playback, Tee, wait_like
 from workbench.adapters.openai.wire import (
@@ -47,6 +49,10 @@ class ChatHooks:
         self._served = False
         self._since = time.monotonic()
         self._tee: Tee | None = None
+        self.tries = 0
+        """How many tries the SDK made by itself, in :meth:`through`."""
+        self.waited_s = 0.0
+        """How long it would have waited between them, in seconds."""
 
     # -- live -----------------------------------------------------------------------------
 
@@ -102,6 +108,51 @@ class ChatHooks:
         name = None if self._served else provider(self._asked.client)
         return Outcome(response=head, provider=name)
 
+    # -- with tries that fail -------------------------------------------------------------
+
+    def through(self, request: Any, errors: Sequence[ErrorInfo], served: Served | None) -> Any:
+        """Make the call with the SDK's own retries, where its first tries fail.
+
+        Args:
+            request: what is asked, as for :meth:`perform`.
+            errors: with what the first tries fail, one each.
+            served: what the next try gets; None sends it to the network.
+
+        Returns:
+            The SDK's own result; :attr:`tries` says how many tries it took.
+
+        Raises:
+            Exception: the SDK's own, when it gives up before its tries succeed.
+        """
+        asked, tries = self._below(request, errors, served)
+        token = CAUGHT.set(self._caught)
+        try:
+            double = self._double(tries)
+            result = sdk.request_over(self._wrapped, double, asked, offline=tries.offline)
+        except PassedError as passed:
+            raise passed.error from None
+        finally:
+            CAUGHT.reset(token)
+            self.tries, self.waited_s = tries.made, tries.waited_s
+        if sdk.reads_body_late(self._asked):
+            self._caught.response.read()
+        return result
+
+    def _below(
+        self, request: Any, errors: Sequence[ErrorInfo], served: Served | None
+    ) -> tuple[sdk.Asked, Tries]:
+        asked = self._asked
+        self._served = served is not None
+        if served is None:
+            args, kwargs = self._arguments(request)
+            asked = sdk.Asked.of(asked.client, args, kwargs)
+        return asked, Tries(asked, errors, served, self._answer)
+
+    def _double(self, tries: Tries) -> Any:
+        client = self._asked.client
+        wire = Wire(sdk.http_client(client), tries)
+        return sdk.stand_in(client, wire, tries.backoff, offline=tries.offline)
+
     # -- not from the world ---------------------------------------------------------------
 
     def exception(self, info: ErrorInfo) -> BaseException:
@@ -151,6 +202,12 @@ class ChatHooks:
         self._tee.attach()
         return result
 
+    def drain(self, result: Any) -> Any:  # noqa: ARG002 - it may be of a type that cannot be read
+        """Read a stream that was given to :meth:`tee` to its end, in whatever form it was asked
+        for; what breaks it is told to the tap, and not raised."""
+        if self._tee is not None:
+            self._tee.drain()
+
 
 class AsyncChatHooks(ChatHooks):
     """A call made by async code."""
@@ -168,6 +225,29 @@ class AsyncChatHooks(ChatHooks):
         if sdk.reads_body_late(self._asked):
             await self._caught.response.aread()
         return result
+
+    async def through(
+        self, request: Any, errors: Sequence[ErrorInfo], served: Served | None
+    ) -> Any:
+        """Make the call with the SDK's own retries, where its first tries fail."""
+        asked, tries = self._below(request, errors, served)
+        token = CAUGHT.set(self._caught)
+        try:
+            double = self._double(tries)
+            result = await sdk.request_over(self._wrapped, double, asked, offline=tries.offline)
+        except PassedError as passed:
+            raise passed.error from None
+        finally:
+            CAUGHT.reset(token)
+            self.tries, self.waited_s = tries.made, tries.waited_s
+        if sdk.reads_body_late(self._asked):
+            await self._caught.response.aread()
+        return result
+
+    async def drain(self, result: Any) -> None:  # noqa: ARG002 - as above
+        """Read a stream that was given to :meth:`tee` to its end."""
+        if self._tee is not None:
+            await self._tee.adrain()
 
     async def deliver(self, served: Served) -> Any:
         """The SDK's own result, made by its own parser from a response like the recorded one."""

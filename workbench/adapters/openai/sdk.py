@@ -8,6 +8,7 @@ adapter's tests run on both.
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from dataclasses import dataclass
@@ -59,7 +60,10 @@ class Asked:
         changes: dict[str, Any] = {"json_data": body, "extra_json": None}
         if query is not None:
             changes["params"] = {**(self.options.params or {}), **query}
-        options = self.options.model_copy(update=changes)
+        return self.with_options(self.options.model_copy(update=changes))
+
+    def with_options(self, options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same arguments with other options."""
         if len(self.args) > 1:
             return (self.args[0], options, *self.args[2:]), self.kwargs
         return self.args, {**self.kwargs, "options": options}
@@ -77,11 +81,21 @@ def build_request(asked: Asked) -> Any:
     options = asked.options.model_copy()
     client = asked.client
     client._maybe_override_cast_to(asked.cast_to, options)
-    if not getattr(client, "api_key", None):
-        # The key comes from a function that may ask a server. It matters to nobody here.
-        given = options.headers if hasattr(options.headers, "items") else {}
-        options.headers = {"Authorization": f"Bearer {DUMMY_KEY}", **given}
+    if _fetches_key(client):
+        options = _with_dummy_key(options)
     return client._build_request(options)
+
+
+def _fetches_key(client: Any) -> bool:
+    """Whether the key is put in only when a request is about to be sent."""
+    return not getattr(client, "api_key", None) or is_azure(client)
+
+
+def _with_dummy_key(options: Any) -> Any:
+    """The key comes from a function that may ask a server, and matters to nobody here."""
+    given = options.headers if hasattr(options.headers, "items") else {}
+    options.headers = {"Authorization": f"Bearer {DUMMY_KEY}", **given}
+    return options
 
 
 def process(asked: Asked, response: Any) -> Any:
@@ -95,6 +109,57 @@ def process(asked: Asked, response: Any) -> Any:
         stream=asked.stream,
         stream_cls=asked.stream_cls,
     )
+
+
+def http_client(client: Any) -> Any:
+    """The HTTP client that a client sends its requests with."""
+    return client._client
+
+
+def stand_in(client: Any, wire: Any, backoff: Any, *, offline: bool) -> Any:
+    """A copy of a client that sends its requests over ``wire``.
+
+    Args:
+        client: the agent's own client, which is not changed.
+        wire: what the copy has instead of its HTTP client.
+        backoff: given the seconds that the SDK wants to wait before it tries again, says how
+            long it really waits.
+        offline: whether nothing may reach the network: then no token is fetched for the request,
+            and no gateway's own rules are applied to it.
+    """
+    double = copy.copy(client)
+    double._client = wire
+    double._calculate_retry_timeout = lambda *args, **kwargs: backoff(
+        client._calculate_retry_timeout(*args, **kwargs)
+    )
+    if offline:
+        is_async = isinstance(client, _async_base())
+        double._prepare_options = _given_back_later if is_async else _given_back
+        double._prepare_request = _given_back_later if is_async else _given_back
+        double._send_request = wire.send
+    return double
+
+
+def request_over(wrapped: Any, double: Any, asked: Asked, *, offline: bool) -> Any:
+    """The SDK's own request, retries included, made by a copy of the client (or an awaitable)."""
+    args, kwargs = asked.args, asked.kwargs
+    if offline and _fetches_key(asked.client):
+        args, kwargs = asked.with_options(_with_dummy_key(asked.options.model_copy()))
+    return wrapped.__func__(double, *args, **kwargs)
+
+
+def _async_base() -> type:
+    from openai._base_client import AsyncAPIClient
+
+    return AsyncAPIClient
+
+
+def _given_back(value: Any) -> Any:
+    return value
+
+
+async def _given_back_later(value: Any) -> Any:
+    return value
 
 
 def status_error(client: Any, response: Any) -> BaseException:

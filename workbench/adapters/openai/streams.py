@@ -7,6 +7,7 @@ that a stream can be asked for. An event is noted before the SDK sees it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -105,6 +106,18 @@ class Tee:
         if rest.strip() and isinstance(head, dict):
             head["rest"] = body_text(rest, head.get("headers") or {})
         return rest
+
+    def drain(self) -> None:
+        """Read to the end, or to what breaks the stream, which is noted as if it were read."""
+        with contextlib.suppress(Exception):
+            for _ in self._response.iter_bytes():
+                pass
+
+    async def adrain(self) -> None:
+        """The same, async."""
+        with contextlib.suppress(Exception):
+            async for _ in self._response.aiter_bytes():
+                pass
 
     # A response closes itself when its last byte is read: that is no reader who lets go.
 
