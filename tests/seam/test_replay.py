@@ -240,7 +240,8 @@ def test_lenient_replay_answers_what_it_can_and_says_so(world: World) -> None:
     assert lenient.status == "ok"
     assert lenient.output == ["re: hello 0", "re: hello 1", "Mock response"]
     assert len(lenient.notices) == 3
-    assert "changed since the recording; 1-1 was served anyway" in lenient.notices[0]
+    assert "message 2 (user): hello 0 became bye 0" in lenient.notices[0]
+    assert "1-1 was served anyway" in lenient.notices[0]
     assert "a placeholder was served" in lenient.notices[2]
     assert len(world.ran) == 2
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import DriftError
 from workbench.seam.calls import MISSING, Outcome
 from workbench.seam.guard import arguments_text
-from workbench.seam.nearest import Candidate, nearest
+from workbench.seam.nearest import Candidate, named, nearest
 from workbench.seam.writing import short
 from workbench.trace.canonical import digest
 
@@ -38,13 +38,18 @@ class Miss:
     """How many entries with the very same request were all served already."""
     unreached: tuple[int, int] | None = None
     """The first and last recorded turn that were not reached."""
+    position: int | None = None
+    """The position, from 1, at which something else was recorded."""
+    holds: str = ""
+    """What was recorded there."""
 
 
 def explain(ticket: Ticket, tape: Tape, parent: Trace | None) -> DriftError:
     """The error for a call without an entry."""
     call = ticket.call
-    same = tape.same(call.kind, ticket.digest)
-    candidates = [] if same else nearest(call, tape)
+    place = tape.next_in_place() if tape.by_position else None
+    same = [] if place is not None else tape.same(call.kind, ticket.digest)
+    candidates = [] if same else nearest(call, tape, place)
     void = [each for each in same if _is_void(each, call, tape)]
     miss = Miss(
         kind=call.kind,
@@ -55,8 +60,26 @@ def explain(ticket: Ticket, tape: Tape, parent: Trace | None) -> DriftError:
         candidates=tuple(candidates),
         used_up=0 if void else len(same),
         unreached=_unreached(tape, ticket.turn),
+        position=tape.entries.index(place) + 1 if place is not None else None,
+        holds=f"the {_named(place)} (entry {place.id})" if place is not None else "",
     )
     return DriftError(_text(miss, call, same, void, parent), miss=miss)
+
+
+def lenient(ticket: Ticket, entry: Entry | None, tape: Tape) -> str:
+    """What is said of a call that is answered though nothing recorded fits."""
+    call = ticket.call
+    where = f"{call.kind} call at {call.where or 'an unknown line'}"
+    if entry is None:
+        return f"{where}: nothing recorded fits; a placeholder was served"
+    found = nearest(call, tape, entry)
+    differs = (
+        [f"{each.where}: {each.recorded} became {each.now}" for each in found[0].differs[:3]]
+        if found
+        else []
+    )
+    what = f" ({'; '.join(differs)})" if differs else ""
+    return f"{where}: changed since the recording{what}; {entry.id} was served anyway"
 
 
 def _is_void(entry: Entry, call: Call, tape: Tape) -> bool:
@@ -92,11 +115,15 @@ def leftovers(entries: list[Entry]) -> DriftError:
     lines = [f"{len(entries)} recorded {_calls(len(entries))} never made:"]
     for entry in entries[:10]:
         turn = f"turn {entry.turn.number} · " if entry.turn is not None else ""
-        lines.append(f"  {turn}{entry.kind} {entry.name or entry.model or ''} ({entry.id})")
+        lines.append(f"  {turn}{_named(entry)} ({entry.id})")
     if len(entries) > 10:
         lines.append(f"  and {len(entries) - 10} more")
     lines.append("  the agent does less than it did; record again to keep the change")
     return DriftError("\n".join(lines))
+
+
+def _named(entry: Entry) -> str:
+    return f"{entry.kind} {named(entry) or entry.model or ''}".strip()
 
 
 def _calls(count: int) -> str:
@@ -124,7 +151,11 @@ def _text(
         lines += _void(call, void[0])
     elif same:
         lines += _used_up(call, same)
+    elif miss.position is not None and not miss.candidates:
+        lines.append(f"  position {miss.position} of the recording holds {miss.holds}")
     elif miss.candidates:
+        if miss.position is not None:
+            lines.append(f"  position {miss.position} of the recording holds another call")
         lines += list(_nearest_lines(miss.candidates[0]))
         lines += [_other_line(each) for each in miss.candidates[1:]]
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import CallReport
@@ -29,6 +30,9 @@ class Ledger:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.reports: list[CallReport] = []
+        """What became of each call; an event is none."""
+        self.counts: Counter[str] = Counter()
+        """How many entries of each kind there are."""
         self.notices: list[str] = []
         """What else is worth knowing."""
 
@@ -76,6 +80,9 @@ class Ledger:
 
     def _report(self, ticket: Ticket, summary: str) -> None:
         call = ticket.call
+        self.counts[call.kind] += 1
+        if call.kind == "event":
+            return
         self.reports.append(
             CallReport(
                 entry=ticket.id,

@@ -62,16 +62,16 @@ class Candidate:
     differs: tuple[Difference, ...]
 
 
-def nearest(call: Call, tape: Tape) -> list[Candidate]:
-    """The recorded entries that are most like a call.
+def nearest(call: Call, tape: Tape, only: Entry | None = None) -> list[Candidate]:
+    """The recorded entries that are most like a call; of one entry, how it differs.
 
     Putting a long conversation together and comparing it takes a while, and the run waits for it.
     So the entries are ranked by what their lines say first, and few of them are compared.
     """
     alike = [
         entry
-        for entry in tape.entries
-        if entry.kind == call.kind and (call.kind == "model" or entry.name == call.name)
+        for entry in (tape.entries if only is None else [only])
+        if entry.kind == call.kind and (call.kind == "model" or named(entry) == call.name)
     ]
     waiting = [each for each in alike if not tape.gone(each)]
     messages = _items(call)
@@ -86,6 +86,11 @@ def nearest(call: Call, tape: Tape) -> list[Candidate]:
             break
     found.sort(key=lambda each: (each.served, _weight(each)))
     return found[:_NEAREST]
+
+
+def named(entry: Entry) -> str | None:
+    """A tool's name, an event's type."""
+    return entry.type if entry.kind == "event" else entry.name
 
 
 def _ranked(call: Call, messages: list[Any], entries: list[Entry]) -> list[Entry]:

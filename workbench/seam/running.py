@@ -8,7 +8,6 @@ import contextvars
 import inspect
 import threading
 import time
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -64,7 +63,7 @@ class Run:
         if plan is not None:
             self.seam.expected = plan.served + plan.rerun + plan.live
         elif setting.parent is not None:
-            self.seam.expected = len(setting.tape.entries)
+            self.seam.expected = sum(each.kind != "event" for each in setting.tape.entries)
         self._began = time.monotonic()
         self._result: RunResult | None = None
 
@@ -142,7 +141,7 @@ class Run:
             "status": result.status,
             "at": utc_now(),
             "duration_s": round(time.monotonic() - self._began, 6),
-            "counts": dict(sorted(Counter(call.kind for call in result.calls).items())),
+            "counts": dict(sorted(self.seam.session.ledger.counts.items())),
         }
         problem = result.drift if result.status == "drifted" else result.error
         if problem is not None:

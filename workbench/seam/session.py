@@ -26,7 +26,7 @@ from workbench.seam.calls import (
     Verdict,
 )
 from workbench.seam.current import LIVE_WRITE
-from workbench.seam.explain import explain, other_result
+from workbench.seam.explain import explain, lenient, other_result
 from workbench.seam.guard import Guard
 from workbench.seam.injecting import Injecting, outcome_as_served
 from workbench.seam.ledger import Ledger
@@ -266,14 +266,12 @@ class Session:
 
     def _lenient(self, ticket: Ticket) -> Decision:
         entry = self.tape.following(ticket.call)
-        where = f"{ticket.call.kind} call at {ticket.call.where or 'an unknown line'}"
+        self.ledger.note(lenient(ticket, entry, self.tape))
         ticket.entry, ticket.reason = entry, "placeholder"
-        ticket.how, ticket.source = "replayed", "replayed"
         if entry is None:
-            self.ledger.note(f"{where}: nothing recorded fits; a placeholder was served")
             ticket.how, ticket.source = "simulated", "simulated"
             return self._serve(ticket, placeholder(ticket.call))
-        self.ledger.note(f"{where}: changed since the recording; {entry.id} was served anyway")
+        ticket.how, ticket.source = "replayed", "replayed"
         return self._serve(ticket, serve_entry(ticket.call, entry))
 
     # -- what happens to it ---------------------------------------------------------------------
@@ -301,7 +299,8 @@ class Session:
         if isinstance(request, StopRun):
             self.stopped = request
             return Fail(ticket, request)
-        self.live = self.live or ticket.reason not in ("verify", "rerun")
+        if ticket.call.kind != "event" and ticket.reason not in ("verify", "rerun"):
+            self.live = True
         self.ledger.begin(ticket)
         ticket.running = True
         self.order.runs(ticket, +1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import TraceError
 from workbench.seam.cut import Cut
+from workbench.seam.nearest import named
 from workbench.trace.canonical import request_hash
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Tape:
         match: Match = "hash",
     ) -> None:
         self._cut = cut or Cut()
-        self._match = match
+        self.by_position = match == "position"
         self._before: Counter[str] = Counter()
         self.entries: list[Entry] = []
         self._by_hash: dict[Key, deque[Entry]] = defaultdict(deque)
@@ -85,7 +86,7 @@ class Tape:
         else the first. An entry without a hash, written by hand, answers by its order in its step,
         unless it has a hash of the system that it comes from, which the request does not have.
         """
-        if self._match == "position":
+        if self.by_position:
             following = self.next_in_place()
             fits = following is not None and self._fits(following, call, digest, request)
             return following if fits else None
@@ -106,7 +107,7 @@ class Tape:
         return None
 
     def _fits(self, entry: Entry, call: Call, digest: str, request: Any) -> bool:  # noqa: ARG002
-        if entry.kind != call.kind or _named(entry) != call.name or entry.step != call.step:
+        if entry.kind != call.kind or named(entry) != call.name or entry.step != call.step:
             return False
         known = self.digest(entry)
         return known is None or known == digest
@@ -127,7 +128,7 @@ class Tape:
             return None
         found = []
         for entry in self._by_step.get((call.kind, call.step), ()):
-            if entry.id in self._gone or entry.open or _named(entry) != call.name:
+            if entry.id in self._gone or entry.open or named(entry) != call.name:
                 continue
             try:
                 if redactor.same_but_placeholders(entry.request, ticket.request):
@@ -141,17 +142,17 @@ class Tape:
         for entry in self._by_step.get((call.kind, call.step), ()):
             if entry.id in self._gone or entry.open:
                 continue
-            if call.kind != "model" and _named(entry) != call.name:
+            if call.kind != "model" and named(entry) != call.name:
                 continue
             return entry
         return None
 
     def following(self, call: Call) -> Entry | None:
         """What a lenient replay serves to a call that nothing recorded fits."""
-        if self._match == "position":
+        if self.by_position:
             entry = self.next_in_place()
             same = entry is not None and entry.kind == call.kind
-            if entry is not None and same and (call.kind == "model" or _named(entry) == call.name):
+            if entry is not None and same and (call.kind == "model" or named(entry) == call.name):
                 return entry
         return self.next_in_step(call)
 
@@ -217,7 +218,3 @@ def leftover(tape: Tape, live: Iterable[str]) -> list[Entry]:
         for each in tape.waiting()
         if each.id not in skip and not each.open and each.id not in tape.served
     ]
-
-
-def _named(entry: Entry) -> str | None:
-    return entry.type if entry.kind == "event" else entry.name

@@ -1,0 +1,190 @@
+"""Races replay as they ran: calls at once end in the order in which they ended when recorded."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import scripted
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scripted import World, aask, ask
+
+import workbench as wb
+
+ORDERS = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@wb.tool(effect="read")
+async def wait_for(name: str, after_s: float) -> str:
+    """Take a while."""
+    await asyncio.sleep(after_s)
+    return name
+
+
+async def racers(delays: list[float]) -> list[str]:
+    """Ask several tools at once, and go by which of them is the first, the second, …"""
+    order: list[str] = []
+    tasks = [asyncio.create_task(wait_for(f"t{n}", s)) for n, s in enumerate(delays)]
+    for done in asyncio.as_completed(tasks):
+        order.append(await done)
+        await aask(f"so far {order}")
+    return order
+
+
+def test_results_come_in_the_recorded_order() -> None:
+    """An agent that goes by what ends first goes the same way on replay."""
+    recorded = wb.record(racers, [0.06, 0.02, 0.0])
+    assert recorded.output == ["t2", "t1", "t0"]
+    replayed = wb.replay(racers, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", ["t2", "t1", "t0"])
+    assert not replayed.notices
+
+
+@ORDERS
+@given(st.permutations([0.0, 0.008, 0.016, 0.024]))
+def test_any_race_replays_as_it_ran(delays: list[float]) -> None:
+    """Whoever won when it was recorded wins again, whatever the order of starts."""
+    scripted.world.answer = scripted.World().answer
+    recorded = wb.record(racers, delays)
+    replayed = wb.replay(racers, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", recorded.output)
+    assert [e.hash for e in replayed.trace.entries] == [e.hash for e in recorded.trace.entries]
+
+
+def test_threads_race_as_they_did() -> None:
+    """The same for threads of a pool: the second call's answer is there first."""
+    order: list[str] = []
+
+    def one(name: str, after_s: float) -> None:
+        ask(name, wait=after_s)
+        order.append(name)
+
+    def agent() -> list[str]:
+        order.clear()
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(one, "slow", 0.1)
+            time.sleep(0.02)
+            second = pool.submit(one, "quick", 0.0)
+            first.result()
+            second.result()
+        return list(order)
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(body["wait"])
+        return {"content": "x"}
+
+    scripted.world.answer = answer
+    recorded = wb.record(agent)
+    assert recorded.output == ["quick", "slow"]
+    replayed = wb.replay(agent, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", ["quick", "slow"])
+
+
+def test_nobody_waits_for_what_does_not_come(world: World) -> None:
+    """A call whose predecessor is never made goes on, and that is said: no deadlock."""
+    world.answer = lambda body: {"content": body["messages"][-1]["content"]}
+
+    async def agent(both: bool) -> str:
+        if both:
+            task = asyncio.create_task(wait_for("early", 0.0))
+            await asyncio.sleep(0.02)
+            await task
+        return str((await aask("late"))["content"])
+
+    recorded = wb.record(agent, True)
+    began = time.monotonic()
+    replayed = wb.replay(agent, recorded.trace, False)
+    assert time.monotonic() - began < 5
+    assert replayed.status == "drifted"
+    assert [each.kind for each in replayed.leftover] == ["tool"]
+    assert any("reordered" in notice for notice in replayed.notices)
+    assert replayed.output == "late"
+
+
+def test_a_call_that_is_cancelled_while_it_waits_stops_nobody() -> None:
+    """Its place in the order is given up, and the others go on."""
+
+    async def agent(impatient: bool) -> str:
+        slow = asyncio.create_task(wait_for("slow", 0.05))
+        quick = asyncio.create_task(wait_for("quick", 0.0))
+        if impatient:
+            await asyncio.sleep(0)
+            slow.cancel()
+            quick.cancel()
+            await asyncio.gather(slow, quick, return_exceptions=True)
+            return str((await aask("after"))["content"])
+        await asyncio.gather(slow, quick)
+        return str((await aask("after"))["content"])
+
+    recorded = wb.record(agent, False)
+    replayed = wb.replay(agent, recorded.trace, True)
+    assert replayed.output == "re: after"
+
+
+def test_free_completion_holds_nothing(world: World) -> None:
+    """completion='free' hands each answer over at once, in the order of asking."""
+    recorded = wb.record(racers, [0.03, 0.0])
+    assert recorded.output == ["t1", "t0"]
+    world.ran.clear()
+    replayed = wb.replay(racers, recorded.trace, completion="free", on_miss="placeholder")
+    assert replayed.output == ["t0", "t1"]
+    with pytest.raises(wb.UsageError, match="completion='no'"):
+        wb.replay(racers, recorded.trace, completion="no")  # type: ignore[arg-type]
+
+
+def test_a_stream_that_is_read_while_others_run_holds_nobody_up(world: World) -> None:
+    """What counts is when an answer began to come: its reader may take his time."""
+    world.answer = lambda body: {"content": f"one two three {body['messages'][-1]['content']}"}
+
+    def agent() -> list[str]:
+        out = []
+        for number, _ in enumerate(ask("outer", stream=True)):
+            out.append(ask(f"inner {number}")["content"])
+        return out
+
+    recorded = wb.record(agent)
+    assert len(recorded.output) > 1
+    began = time.monotonic()
+    replayed = wb.replay(agent, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", recorded.output)
+    assert not replayed.notices
+    assert time.monotonic() - began < 1
+
+
+def test_the_new_trace_keeps_the_order_of_starts_and_of_ends() -> None:
+    """A replay's trace can itself be replayed: it has the same starts and the same ends."""
+    recorded = wb.record(racers, [0.05, 0.02, 0.0])
+    replayed = wb.replay(racers, recorded.trace)
+
+    def ends(trace: wb.Trace) -> list[Any]:
+        done = sorted(trace.entries, key=lambda entry: entry.handed_over)
+        return [(each.kind, each.name, each.hash) for each in done]
+
+    assert ends(replayed.trace) == ends(recorded.trace)
+    again = wb.replay(racers, replayed.trace)
+    assert (again.status, again.output) == ("ok", recorded.output)
+
+
+def test_threads_of_a_replay_never_hang(world: World) -> None:
+    """Many threads, each with its own calls, in an order that no recording had."""
+    world.answer = lambda body: {"content": body["messages"][-1]["content"]}
+
+    def agent(workers: int) -> int:
+        names = [f"n{n}" for n in range(24)]
+        with ThreadPoolExecutor(workers) as pool:
+            return len(list(pool.map(lambda name: ask(name)["content"], names)))
+
+    recorded = wb.record(agent, 8)
+    done: list[Any] = []
+    thread = threading.Thread(
+        target=lambda: done.append(wb.replay(agent, recorded.trace, 1)), daemon=True
+    )
+    thread.start()
+    thread.join(20)
+    assert done, "the replay hangs"
+    assert (done[0].status, done[0].output) == ("ok", 24)
