@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
-from workbench.errors import UnencodableError
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults.aims import Kind
 from workbench.trace.faults.base import TOOL, BaseFault, Phase
-from workbench.trace.values import dumps, encode
+from workbench.trace.values import encode
 
 ERROR_TYPE = "ToolFaultError"
 """The exception that a tool raises, of :mod:`workbench.errors`."""
@@ -25,6 +25,19 @@ def tool_error(message: str, **attributes: Any) -> ErrorInfo:
         args=[message],
         attributes=attributes or None,
     )
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is made of what JSON has, and so may be encoded already."""
+    if type(value) is dict:
+        return all(type(key) is str and _is_json(item) for key, item in value.items())
+    if type(value) is list:
+        return all(map(_is_json, value))
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return value is None or type(value) in (str, bool)
 
 
 class _ToolFault(BaseFault):
@@ -101,11 +114,7 @@ class PartialSuccess(_ToolFault):
     @classmethod
     def _encoded(cls, value: Any) -> Any:
         """Any value that a trace can hold, as the trace holds it."""
-        try:
-            dumps(value)
-        except UnencodableError:
-            return encode(value)
-        return value
+        return value if _is_json(value) else encode(value)
 
     @property
     def words(self) -> str:
