@@ -8,7 +8,6 @@ own; other processes :meth:`~Journal.join` the file.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import threading
 import warnings
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from workbench.errors import TraceWriteError, UsageError
-from workbench.trace.appender import Appender, ClosedError, FileAppender, MemoryAppender
+from workbench.trace.appender import Appender, FileAppender, MemoryAppender
 from workbench.trace.entries import (
     BaseLine,
     BlobLine,
@@ -28,6 +27,11 @@ from workbench.trace.entries import (
     TraceLine,
     WriterLine,
 )
+from workbench.trace.hashed import hash_only
+from workbench.trace.losses import leaked, lost
+from workbench.trace.redaction.lines import LineCleaner, clean_header
+from workbench.trace.redaction.redactor import Redactor
+from workbench.trace.redaction.scanning import Finding, scan_bytes, scan_file
 from workbench.trace.saving import (
     check_replaceable,
     exists,
@@ -41,10 +45,7 @@ from workbench.trace.sharing import Packed, Sharing
 from workbench.trace.times import utc_now
 
 if TYPE_CHECKING:
-    from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Trace
-
-_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 _JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()
 
@@ -58,16 +59,25 @@ class Journal:
     """
 
     def __init__(
-        self, header: TraceLine, appender: Appender, *, writer: str, strict: bool = False
+        self,
+        header: TraceLine,
+        appender: Appender,
+        *,
+        writer: str,
+        strict: bool = False,
+        redactor: Redactor | None = None,
     ) -> None:
         self.header = header
-        """The trace's first line."""
+        """The trace's first line, as it is written."""
         self.path: Path | None = None
         """Where the trace is when it is closed; None for one in memory."""
         self.writer = writer
         """This process's writer id: the first part of its entries' ids."""
         self.errors: list[TraceWriteError] = []
         """What could not be written."""
+        self.findings: list[Finding] = []
+        """Secrets that were found in the file when it was closed, in spite of redaction."""
+        self._cleaner = LineCleaner(redactor or Redactor.off())
         self._appender = appender
         self._strict = strict
         self._lock = threading.RLock()
@@ -76,8 +86,7 @@ class Journal:
         self._payloads: set[str] = set()  # open model calls: their bodies are providers' JSON
         self._lost: set[str] = set()  # calls that could not be written
         self._owner = True  # it made the file, so it ends it
-        self._forked = False
-        self._fsync = False
+        self._forked = self._fsync = self._scanned = False
         self._partial: Path | None = None  # where it is written, when it is to replace another
         _JOURNALS.add(self)
 
@@ -94,6 +103,8 @@ class Journal:
     ) -> Self:
         """Begin a trace in a new file; missing folders are made, and only its owner may read it.
 
+        With ``requests="hash"`` in its header, of what is asked only the hashes are written.
+
         Args:
             path: the file, by habit ``NAME.trace.jsonl``.
             header: its first line.
@@ -103,6 +114,8 @@ class Journal:
                 then this one lies beside it, in a hidden file ``.NAME.….partial``, and if this
                 process dies it stays there.
             strict: raise what could not be written, instead of collecting it.
+            redactor: what takes the secrets out of each line; its rules and salt go into the
+                header. Without one, lines are written as they are.
 
         Raises:
             TraceExistsError: something is there already, and ``replace`` was not given, or it is
@@ -110,12 +123,14 @@ class Journal:
             TraceWriteError: the file cannot be made.
         """
         path = _checked_path(path)
+        redactor = redactor or Redactor.off()
+        header = clean_header(redactor, header)
         fsync = durability == "fsync"
         partial = _beside(path, replace=replace)
         make_folder(path)
         try:
             appender = FileAppender(partial or path, new=True, fsync=fsync)
-            journal = cls(header, appender, writer="1", strict=strict)
+            journal = cls(header, appender, writer="1", strict=strict, redactor=redactor)
             appender.append(_first_line(header))
         except FileExistsError as error:
             raise exists(path) from error
@@ -130,8 +145,10 @@ class Journal:
     ) -> Self:
         """Begin a trace in memory; :meth:`trace` gives what it holds."""
         appender = MemoryAppender()
+        redactor = redactor or Redactor.off()
+        header = clean_header(redactor, header)
         appender.append(_first_line(header))
-        return cls(header, appender, writer="1", strict=strict)
+        return cls(header, appender, writer="1", strict=strict, redactor=redactor)
 
     @classmethod
     def join(
@@ -140,12 +157,16 @@ class Journal:
         *,
         durability: Literal["os", "fsync"] = "os",
         strict: bool = False,
+        redactor: Redactor | None = None,
     ) -> Self:
         """Go on with an existing trace as one more writer.
 
         A last line that a dying process left unfinished is ended first; it stays in the file.
+        Secrets are taken out by the trace's own rules, which ``redactor`` need only bring when
+        there are a user's among them.
 
         Raises:
+            UsageError: the trace was recorded with redaction rules that are not here.
             TraceError: the file is no trace that can be read.
             TraceWriteError: the file cannot be written.
         """
@@ -153,11 +174,13 @@ class Journal:
 
         path = _checked_path(path)
         header = read_header(path)
+        if redactor is None or not redactor.on:
+            redactor = Redactor.for_replay(header)
         writer = _new_writer()
         try:
             appender = FileAppender(path, new=False, fsync=durability == "fsync")
-            journal = cls(header, appender, writer=writer, strict=strict)
-            appender.append(Packed(_joined(writer)).json())
+            journal = cls(header, appender, writer=writer, strict=strict, redactor=redactor)
+            appender.append(Packed(_joined_line(writer).as_dict()).json())
         except OSError as error:
             raise TraceWriteError(f"{path}: cannot be continued ({error})") from error
         journal.path, journal._owner = path, False
@@ -200,7 +223,8 @@ class Journal:
             if of is not None and of in self._lost:
                 return
             heavy = None if isinstance(line, BlobLine) else line.heavy
-            packed = self._sharing.pack(line.as_dict(), heavy, payload=of in self._payloads)
+            fields = self._fields(line)
+            packed = self._sharing.pack(fields, heavy, payload=of in self._payloads)
             self._write(packed, line)
             if of is not None and isinstance(line, ResultLine):
                 self._payloads.discard(of)
@@ -217,7 +241,7 @@ class Journal:
         """
         with self._lock:
             self._follow_fork()
-            packed = self._sharing.pack_call(line.as_dict())
+            packed = self._sharing.pack_call(self._fields(line))
             if not self._write(packed, line):
                 self._lost.add(line.id)
             elif line.kind == "model":
@@ -225,6 +249,8 @@ class Journal:
 
     def close(self, end: EndLine | None = None) -> None:
         """End the trace, and put it in its place if it replaces another.
+
+        With redaction, the file is scanned once more: :attr:`findings`, and a warning if any.
 
         Only the journal that made the trace writes ``end``; in a forked child it is left out.
 
@@ -235,12 +261,27 @@ class Journal:
         with self._lock:
             if self._forked:
                 self._forked = self._owner = False  # a child that wrote nothing did not join
+                self._cleaner.forget()
+            for each, fields in self._cleaner.waiting():
+                self._add(each, fields)
             if end is not None and self._owner:
                 self.append(end)
             self._appender.close()
             if self._partial is not None and self._owner:
                 partial, self._partial = self._partial, None
                 put_in_place(partial, self.path or partial)
+            if self._owner and self._cleaner.redactor.on and not self._scanned:
+                self._scan(self._cleaner.redactor)
+
+    def _scan(self, redactor: Redactor) -> None:
+        """Look once more for secrets in what was written."""
+        self._scanned = True
+        if isinstance(self._appender, MemoryAppender):
+            self.findings = scan_bytes(bytes(self._appender.data), redactor).findings
+        elif self.path is not None and self.path.exists():
+            self.findings = scan_file(self.path, redactor).findings
+        if self.findings:
+            _warn(leaked(self.findings))
 
     def trace(self) -> Trace:
         """What has been written until now, as a trace to read."""
@@ -251,9 +292,19 @@ class Journal:
                 return Trace.from_bytes(bytes(self._appender.data))
         return load(self._file())
 
+    def _fields(self, line: BaseLine) -> dict[str, Any]:
+        fields = line.as_dict()
+        return hash_only(fields, self.header) if self.header.requests == "hash" else fields
+
     def _file(self) -> Path:
         assert self.path is not None  # noqa: S101 - only a journal in memory has no path
         return self._partial or self.path
+
+    def _add(self, line: BaseLine, fields: dict[str, Any]) -> None:
+        """Write one line that begins no call."""
+        of = line.of if isinstance(line, ResultLine | ChunkLine) else None
+        heavy = None if isinstance(line, BlobLine) else line.heavy
+        self._write(self._sharing.pack(fields, heavy, payload=of in self._payloads), line)
 
     def _write(self, packed: Packed, line: BaseLine) -> bool:
         data = packed.json()
@@ -266,23 +317,12 @@ class Journal:
         return True
 
     def _failed(self, line: BaseLine, error: OSError) -> None:
-        name = getattr(line, "id", None) or getattr(line, "of", None)
-        what = f"the {getattr(line, 'line', 'line')} {name or ''}".strip()
-        where = self.path or "the trace in memory"
-        failure = TraceWriteError(
-            f"{where}: {what} could not be written ({error}), so the trace lacks it. "
-            + _advice(error)
-            + ("" if self._strict else ". The run goes on")
-        )
-        failure.__cause__ = error
+        failure = lost(line, error, self.path, goes_on=not self._strict)
         self.errors.append(failure)
         if self._strict:
             raise failure
         if len(self.errors) == 1:
-            # Where warnings are errors it would end the run, which it says goes on. It is among the
-            # errors all the same.
-            with contextlib.suppress(RuntimeWarning):
-                warnings.warn(str(failure), RuntimeWarning, stacklevel=4)
+            _warn(str(failure))
 
     def _follow_fork(self) -> None:
         """In a forked child: go on as a writer of its own, with its own open file."""
@@ -292,6 +332,7 @@ class Journal:
         self._owner = False
         self.writer, self._count = _new_writer(), 0
         self._sharing.new_writer()
+        self._cleaner.forget()
         if isinstance(self._appender, FileAppender):
             self._appender.close()
             # The parent may have put the file in its place already.
@@ -302,23 +343,15 @@ class Journal:
             except OSError as error:
                 self._failed(_joined_line(self.writer), error)
                 return
-        self._write(Packed(_joined(self.writer)), _joined_line(self.writer))
+        joined = _joined_line(self.writer)
+        self._write(Packed(joined.as_dict()), joined)
 
 
-def _advice(error: OSError) -> str:
-    """What to do about a line that could not be written."""
-    if isinstance(error, ClosedError):
-        return (
-            "It came after the end of the recording, from a thread or task that outlived it: "
-            "wait for that one before the end"
-        )
-    if error.errno in _FULL:
-        return "Make room: from then on lines are written again"
-    if error.errno == errno.ENOENT:
-        return (
-            "With the file all that was recorded is gone: record again, and let nothing delete it"
-        )
-    return "See to it that the file can be written: from then on lines are written again"
+def _warn(text: str) -> None:
+    # Where warnings are errors it would end the run, which goes on. It is said in the journal's
+    # own list all the same.
+    with contextlib.suppress(RuntimeWarning):
+        warnings.warn(text, RuntimeWarning, stacklevel=5)
 
 
 def _beside(path: Path, *, replace: bool) -> Path | None:
@@ -344,10 +377,6 @@ def _new_writer() -> str:
 
 def _joined_line(writer: str) -> WriterLine:
     return WriterLine(id=writer, pid=os.getpid(), started_at=utc_now())
-
-
-def _joined(writer: str) -> dict[str, Any]:
-    return _joined_line(writer).as_dict()
 
 
 def _checked_path(path: Path | str) -> Path:

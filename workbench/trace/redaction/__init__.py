@@ -7,10 +7,12 @@ from .names import is_secret_name
 from .placeholders import PLACEHOLDER, mask, placeholders, same_but_placeholders
 from .redactor import Redact, Redactor
 from .rules import BUILTIN, Rule
+from .scanning import Finding, scan
 
 __all__ = [
     "BUILTIN",
     "PLACEHOLDER",
+    "Finding",
     "Redact",
     "Redactor",
     "Rule",
@@ -18,4 +20,5 @@ __all__ = [
     "mask",
     "placeholders",
     "same_but_placeholders",
+    "scan",
 ]

@@ -1,12 +1,17 @@
-"""Cleaning a trace's lines: what somebody said, not what the journal itself made."""
+"""Cleaning a trace's lines: what somebody said, not what the journal itself made.
+
+A journal sends every line through :class:`LineCleaner` before it is written.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from workbench.trace.entries import TraceLine
+from workbench.trace.entries import BaseLine, ChunkLine, ResultLine, TraceLine
 from workbench.trace.redaction.names import each_word
 from workbench.trace.redaction.redactor import Redactor
+from workbench.trace.redaction.streams import Stream
 
 _OWN: Final = each_word(
     "line format version id of kind at created_at started_at pid hash redact salt seed sha256 "
@@ -42,3 +47,52 @@ def clean_header(redactor: Redactor, header: TraceLine) -> TraceLine:
     if header.hash is not None:
         fields["hash"] = header.hash
     return TraceLine.model_validate(fields)
+
+
+class LineCleaner:
+    """Gives for each line what may be written: without secrets, and when it is known what is one.
+
+    Args:
+        redactor: the trace's.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self._streams: dict[str, Stream] = {}
+
+    def ready(self, line: BaseLine) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
+        """The lines that may be written now that this one came, each with its clean fields.
+
+        They are this one, but for a chunk at whose end a secret may have begun: that one waits
+        for the next chunk or the result of its call.
+        """
+        if not self.redactor.on:
+            yield line, line.as_dict()
+        elif isinstance(line, ChunkLine):
+            stream = self._streams.setdefault(line.of, Stream(self.redactor))
+            for chunk, data in stream.add(line, line.data):
+                yield chunk, self._fields(chunk, data)
+        else:
+            if isinstance(line, ResultLine):
+                yield from self._flushed(line.of)
+            yield line, clean_fields(self.redactor, line.as_dict())
+
+    def waiting(self) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
+        """All that waits still: nothing more comes."""
+        for call in list(self._streams):
+            yield from self._flushed(call)
+
+    def forget(self) -> None:
+        """Drop what waits: in a forked child, whose parent writes it."""
+        self._streams.clear()
+
+    def _flushed(self, call: str) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
+        stream = self._streams.pop(call, None)
+        for chunk, data in stream.flush() if stream is not None else ():
+            yield chunk, self._fields(chunk, data)
+
+    def _fields(self, chunk: ChunkLine, data: Any) -> dict[str, Any]:
+        fields = chunk.as_dict()
+        if "data" in fields:
+            fields["data"] = data
+        return clean_fields(self.redactor, fields)

@@ -32,26 +32,29 @@ _MARKS: Final = (
     *("nvapi-", "tvly-", "r8_", "npm_", "pypi-", "SG.", "dop_v1_", "shpat_", "shpca_", "shppa_"),
     *("shpss_", "ya29.", "lin_api_", "AGE-SECRET-KEY-1", "eyJ", "[redacted:"),
 )
+
+
+def _begun(mark: str) -> str:
+    """All of a mark and what may follow it, or as much of it as there is."""
+    parts = [re.escape(mark) + r"[\w./+=:-]*"]
+    return "|".join([*parts, *(re.escape(mark[:n]) for n in range(len(mark) - 1, 0, -1))])
+
+
 _BEGUN: Final = re.compile(
-    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:"
-    + "|".join(
-        # All of a mark and what may follow it, or as much of it as there is.
-        re.escape(mark)
-        + r"[\w./+=:-]*"
-        + "".join(f"|{re.escape(mark[:n])}" for n in range(len(mark) - 1, 1, -1))
-        for mark in _MARKS
-    )
-    + r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*|-{3,5}(?:B(?:E(?:G(?:I(?:N.{0,40})?)?)?)?)?"
-    + r"|(?i:bearer|basic)\s+[\w.~+/=-]*"
-    + r"|[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?#@\"'<>]{0,256}"
-    + r"|[sSgxrA])\Z",
+    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:" + "|".join(map(_begun, _MARKS)) + r")\Z"
+    r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*\Z|-{1,5}(?:B(?:E(?:G(?:I(?:N.{0,40})?)?)?)?)?\Z"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}[A-Za-z0-9/+]*\Z"
+    r"|(?i:bearer|basic)\s+[\w.~+/=-]*\Z"
+    r"|[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s/?#@\"'<>]{0,256}\Z",
     re.DOTALL,
 )
 """The beginning of a secret at the end of a text."""
 _NAMED: Final = re.compile(
-    r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*(?P<open>(?P=esc)(?P=q)"
+    r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*(?:(?P=esc)(?P=q)"
     r"(?:(?!(?<!\\)(?P=esc)(?P=q)).)*)?\Z"
-    r"|(?:[?&;]|\b)(?P<variable>[A-Za-z][\w.-]{1,63})=(?P<value>[^\s&;#<>]*)\Z",
+    r"|\b(?P<variable>[A-Za-z][\w.-]{1,63})\s?=\s?[bru]?(?:\\*[\"'])?[^\s&;#<>\"']*\Z"
+    r"|--(?P<option>[A-Za-z][\w-]{1,63})(?:=|\s+)[^\s]*\Z"
+    r"|(?<![\w-])(?P<header>[A-Za-z][\w-]{2,63}): ?[^\r\n\"']*\Z",
     re.DOTALL,
 )
 """A name and a value that has not come to its end."""
@@ -120,8 +123,7 @@ class Stream:
         text = slot.context + slot.waiting
         if _BEGUN.search(text[-MAX_HELD:]) is not None:
             return True
-        named = _last_named(text)
-        if named is not None and is_secret_name(named):
+        if _named_at_end(text) or self._texts.begins_at_end(text):
             return True
         found = self._texts.find(text)
         return bool(found) and found[-1].end == len(text)
@@ -134,47 +136,39 @@ class Stream:
         text = slot.context + waiting
         found = [each for each in self._texts.find(text) if each.end > begin]
         if found:
-            cleaned = self._texts.clean
-            for piece, new in zip(slot.pieces, _split(slot.pieces, begin, text, found, cleaned),
-                                  strict=True):  # fmt: skip
+            news = self._split(slot.pieces, begin, text, found)
+            for piece, new in zip(slot.pieces, news, strict=True):
                 if new != piece.text:
                     held = self._held[piece.chunk]
                     held[1] = _with(held[1], piece.path, new)
         slot.context = text[-_CONTEXT:]
         slot.pieces.clear()
 
-
-def _last_named(text: str) -> str | None:
-    """The name before a value that goes on at the end of a text."""
-    found = _NAMED.search(text, max(0, len(text) - 4096))
-    return None if found is None else found["name"] or found["variable"]
-
-
-def _split(
-    pieces: list[_Piece], begin: int, text: str, found: list[Match], clean: Any
-) -> Iterator[str]:
-    """The text of each piece: a secret's placeholder stands where it begins."""
-    at = begin
-    for piece in pieces:
-        end = at + len(piece.text)
-        new, here = "", at
-        for start, stop, _ in found:
-            if stop <= here or start >= end:
-                continue
-            new += text[here:start] if start > here else ""
-            if max(start, begin) >= at:
-                # The whole text's own cleaning gives the placeholder, with its scheme and rule.
-                new += _placeholder(text, start, stop, clean)
-            here = min(stop, end)
-        yield new + text[here:end]
-        at = end
+    def _split(
+        self, pieces: list[_Piece], begin: int, text: str, found: list[Match]
+    ) -> Iterator[str]:
+        """The text of each piece: a secret's placeholder stands where it begins."""
+        at = begin
+        for piece in pieces:
+            end, here, new = at + len(piece.text), at, ""
+            for match in found:
+                if match.end <= here or match.start >= end:
+                    continue
+                new += text[here : max(here, match.start)]
+                if max(match.start, begin) >= at:
+                    new += self._texts.stand_in(match.rule, text[match.start : match.end])
+                here = min(match.end, end)
+            yield new + text[here:end]
+            at = end
 
 
-def _placeholder(text: str, start: int, stop: int, clean: Any) -> str:
-    before, after = text[:start], text[stop:]
-    whole: str = clean(text)
-    cut = len(whole) - len(after)
-    return whole[len(before) : cut]
+def _named_at_end(text: str) -> bool:
+    """Whether a value that a name says is a secret goes on at the end of a text."""
+    for found in _NAMED.finditer(text, max(0, len(text) - 4096)):
+        names = (found["name"], found["variable"], found["option"], found["header"])
+        if any(is_secret_name(name) for name in names if name):
+            return True
+    return False
 
 
 def _texts(data: Any, path: Slot = (), slot: Slot = ()) -> Iterator[tuple[Slot, Slot, str]]:

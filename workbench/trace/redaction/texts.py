@@ -119,12 +119,21 @@ class Texts:
             return text[:begin] + placeholder(found[0].rule, secret, self.salt)
         return text[:begin] + placeholder("secret", secret, self.salt)
 
+    def stand_in(self, rule: str, secret: str) -> str:
+        """What is written for a secret that a rule found in a text."""
+        new = self.named(secret) if rule == "secret" else None
+        return new or placeholder(rule, secret, self.salt)
+
+    def begins_at_end(self, text: str) -> bool:
+        """Whether a value of the environment may begin at the end of a text."""
+        return any(
+            text.endswith(value[:n]) for value in self._values for n in range(len(value), 0, -1)
+        )
+
     def _replaced(self, text: str, found: list[Match]) -> str:
         parts, at = [], 0
         for start, end, rule in found:
-            secret = text[start:end]
-            new = self.named(secret) if rule == "secret" else None
-            parts += [text[at:start], new or placeholder(rule, secret, self.salt)]
+            parts += [text[at:start], self.stand_in(rule, text[start:end])]
             at = end
         return "".join((*parts, text[at:]))
 
