@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import TraceError
+from workbench.errors import TraceError, UnavailableError
 from workbench.trace.bodies import shared_count
 from workbench.trace.canonical import DEFAULT_IGNORE, request_hash
 from workbench.trace.entry_head import EntryHead
@@ -71,7 +71,12 @@ class Entry(EntryHead):
     @property
     def request(self) -> Any:
         """A call's request, complete. A tool's is ``{name, arguments}`` as stored, an event's
-        ``{type, data}``, that of an input ``{prompt, choices}``."""
+        ``{type, data}``, that of an input ``{prompt, choices}``.
+
+        Raises:
+            UnavailableError: part of it is damaged, or only its hash was recorded.
+        """
+        self._refuse_hash_only()
         if self.kind == "event":
             return {"type": self.type, "data": self.trace.bodies.stored(self._line)}
         if self.kind == "input":
@@ -139,8 +144,9 @@ class Entry(EntryHead):
     def own_messages(self) -> tuple[int, list[Any]]:
         """How many items an earlier request had already, and the raw items that were added.
 
-        The whole request is not put together for it.
+        The whole request is not put together for it. Raises as :attr:`request`.
         """
+        self._refuse_hash_only()
         return self.trace.bodies.own_items(self._index) if self.kind == "model" else (0, [])
 
     @property
@@ -206,13 +212,22 @@ class Entry(EntryHead):
         """The turn that it belongs to."""
         return self.trace.turn_of(self._index)
 
+    def _refuse_hash_only(self) -> None:
+        if self.hash_only:
+            raise UnavailableError(
+                f"{self.trace.lines.place(self._line)}: of what {self.id} asked only the hash was "
+                'recorded (requests="hash"), so it cannot be shown; what came back is there'
+            )
+
     def verify(self) -> bool | None:
-        """Whether the request, put together, has the hash that was recorded; None without one.
+        """Whether the request, put together, has the hash that was recorded.
+
+        None without one, and where nothing but the hash was recorded.
 
         Raises:
             UnavailableError: the request cannot be put together.
         """
-        if not self._is_call:
+        if not self._is_call or self.hash_only:
             return None
         request = self.request
         if self.hash is None:

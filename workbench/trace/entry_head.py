@@ -183,6 +183,15 @@ class EntryHead:
         return self._line if result is None else result
 
     @property
+    def hash_only(self) -> bool:
+        """What it asked was not recorded, but for its hash: the trace has ``requests: "hash"``."""
+        if self.trace.header.requests != "hash" or self.hash is None:
+            return False
+        if self.kind == "input":
+            return "prompt" not in self._head
+        return self._is_call and self.trace.lines.heavy(self._line)[0] is None
+
+    @property
     def attempt(self) -> int:
         """Which try of the same call this is, from 1."""
         value = self._head.get("attempt")

@@ -54,6 +54,8 @@ class AgentInfo(BaseModel):
     """``module:name``, the script's path as it was given, or the module's name."""
     argv: list[str] | None = None
     """A script's or module's arguments."""
+    io: bool | None = None
+    """Whether it reached the world through an :class:`workbench.AgentIO` that it was given."""
 
 
 class HashInfo(BaseModel):
@@ -88,6 +90,31 @@ class ParentInfo(BaseModel):
     """What a person changed, each as :mod:`workbench.trace.edits` has it."""
 
 
+class TrimmedInfo(BaseModel):
+    """What a trace was cut down from."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    """The whole trace's id."""
+    name: str | None = None
+    """Its name."""
+    path: str | None = None
+    """Where it lay: a hint, not a promise."""
+    digest: str | None = None
+    """SHA-256 of its bytes."""
+    first: str | None = None
+    """The place from which entries were kept, such as ``turn:2``."""
+    last: str | None = None
+    """The place up to which entries were kept."""
+    keep: list[str] | None = None
+    """Further places that were kept."""
+    left_out: int
+    """How many entries were left out."""
+    lost: list[str] | None = None
+    """Ids of kept entries of which a part was damaged in the whole trace, and is missing here."""
+
+
 class TraceLine(BaseLine):
     """The first line: what the whole file is."""
 
@@ -109,6 +136,8 @@ class TraceLine(BaseLine):
     """Versions of Python, this package and the SDKs in use."""
     hash: HashInfo | None = None
     """How requests were hashed."""
+    requests: Literal["full", "hash"] = "full"
+    """``hash``: of what was asked only the hashes were written, no prompts and no arguments."""
     redact: list[str] = Field(default_factory=list)
     """The names of the redaction rules in force."""
     seed: str | None = None
@@ -117,6 +146,8 @@ class TraceLine(BaseLine):
     """Salt of redaction placeholders."""
     parent: ParentInfo | None = None
     """Where a fork comes from."""
+    trimmed: TrimmedInfo | None = None
+    """For a part of a trace: what it was cut down from."""
     steps: dict[str, list[str]] | None = None
     """The step graph: for each step those that it depends on."""
     hand: dict[str, Any] | None = None

@@ -38,7 +38,8 @@ _STYLE = """
 
 def text(trace: Trace) -> str:
     """A trace as lines of text: what it is, and a line for each turn."""
-    lines = [repr(trace), *(f"  ! {notice}" for notice in trace.notices[:_NOTICES])]
+    lines = [repr(trace), *(f"  {gap}" for gap in trace.gaps)]
+    lines += [f"  ! {notice}" for notice in trace.notices[:_NOTICES]]
     for row in trace.rows(0, ROWS):
         seconds = _seconds(row["duration_s"])
         parts = [f"{row['number']:>4}", f"{seconds:>8}", row["label"], row["summary"]]
@@ -91,6 +92,7 @@ def _head(trace: Trace) -> str:
     if trace.error is not None:
         said = f"{trace.error.type}: {trace.error.message}"
         out.append(f'<p class="wb-bad">{escape(said[:300])}</p>')
+    out += [f'<p class="wb-muted">{escape(gap[:300])}</p>' for gap in trace.gaps]
     notices = trace.notices
     out += [f'<p class="wb-bad">{escape(str(notice))}</p>' for notice in notices[:_NOTICES]]
     if len(notices) > _NOTICES:

@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from workbench.errors import PlaceError, UnavailableError
+from workbench.errors import PlaceError
+from workbench.trace.about import About
 from workbench.trace.bodies import Bodies
-from workbench.trace.checking import first_problem
-from workbench.trace.entries import EndLine, ErrorInfo, ParentInfo, TraceLine
+from workbench.trace.entries import TraceLine
 from workbench.trace.entry import Chunk, Entry
 from workbench.trace.grouping import TurnTable, group
 from workbench.trace.heads import read_first_line
@@ -37,9 +34,8 @@ from workbench.trace.places import Place, parse_place
 from workbench.trace.saving import save_bytes
 from workbench.trace.scan import EVENT, MODEL, TOOL, Index, scan
 from workbench.trace.sources import BY_HAND, BytesSource, Source, open_source
-from workbench.trace.times import last_end, parse_time
+from workbench.trace.times import last_end
 from workbench.trace.turns import Columns, Span, Turn, add_usage, read_columns
-from workbench.trace.values import decode
 
 if TYPE_CHECKING:
     from workbench.trace.diff import Diff
@@ -74,7 +70,7 @@ def read_header(path: Path | str) -> TraceLine:
     return read_first_line(open_source(path, notices), notices)[0]
 
 
-class Trace:
+class Trace(About):
     """A whole recorded run. Get one from :func:`load`, or from a journal."""
 
     def __init__(self, source: Source, notices: Notices | None = None) -> None:
@@ -120,75 +116,6 @@ class Trace:
         return html(self)
 
     # -- the run
-
-    @property
-    def id(self) -> str:
-        """The trace's own id."""
-        return self.header.id
-
-    @property
-    def name(self) -> str | None:
-        """A name for people."""
-        return self.header.name
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """What is wrong with the file, as far as it was looked at."""
-        return self._notices.all()
-
-    @property
-    def parent(self) -> ParentInfo | None:
-        """For a fork: where it comes from."""
-        return self.header.parent
-
-    @cached_property
-    def end(self) -> EndLine | None:
-        """How the run ended; None when it was cut short."""
-        if not self.index.ends:
-            return None
-        line = self.index.ends[-1]
-        try:
-            data = self.lines.whole(line)
-            if "output" in data:
-                data["output"] = self.bodies.stored(line)
-            return EndLine.model_validate(data)
-        except UnavailableError as error:
-            self._notices.add(f"the end cannot be read ({error})", line + 1)
-        except ValidationError as error:
-            self._notices.add(f"the end is not valid: {first_problem(error)}", line + 1)
-        return None
-
-    @property
-    def status(self) -> str:
-        """``ok``, ``failed``, ``drifted``, ``blocked``, ``cancelled``, ``cut short``, or ``by
-        hand`` when it was written and never ran."""
-        unended = "cut short" if self.header.hand is None else "by hand"
-        return self.end.status if self.end is not None else unended
-
-    @property
-    def input(self) -> Any:
-        """The agent's arguments, ``{"args": […], "kwargs": {…}}``, decoded."""
-        return decode(self.header.input)
-
-    @property
-    def output(self) -> Any:
-        """What the agent returned, decoded; None when it did not, or it was not recorded."""
-        return None if self.end is None else decode(self.end.output)
-
-    @property
-    def error(self) -> ErrorInfo | None:
-        """What the agent raised."""
-        return None if self.end is None else self.end.error
-
-    @cached_property
-    def started_at(self) -> datetime | None:
-        """When the run began, UTC: as the header says, or the first entry that has a time."""
-        found = parse_time(self.header.created_at)
-        if found is None:
-            heads = (self.lines.read_head(line) for line in self.index.calls[:50])
-            times = (parse_time(head.get("at")) for head in heads)
-            found = next((time for time in times if time is not None), None)
-        return found
 
     @cached_property
     def duration_s(self) -> float | None:
@@ -362,6 +289,32 @@ class Trace:
         for block in self._blocks():
             found.update(block)
         return found.hexdigest()
+
+    def trim(
+        self,
+        first: Place | str | None = None,
+        last: Place | str | None = None,
+        *,
+        keep: Iterable[Place | str] = (),
+    ) -> Trace:
+        """A part of this trace as a trace of its own, in memory; this one stays as it is.
+
+        Kept are all entries from one place up to another, and those at further places, each with
+        the calls that it enclosed or that enclosed it, and the model call that asked for it. Ids
+        and order stay. The new trace's header says what it was cut down from and how many entries
+        were left out; it has an end only if it has this trace's last entry.
+
+        Args:
+            first: a place such as ``turn(2)``; from the beginning if not given.
+            last: up to and with that place; to the end if not given.
+            keep: further places, wherever they are. Given alone, only these are kept.
+
+        Raises:
+            PlaceError: this trace has no such place, or ``last`` comes before ``first``.
+        """
+        from workbench.trace.trimming import trim
+
+        return trim(self, first, last, keep)
 
     def save(self, path: Path | str, *, replace: bool = False, lossy: bool = False) -> Path:
         """Write the same bytes to a file; to ``.gz`` compressed. Gives the path.

@@ -187,17 +187,6 @@ class Columns:
     flags: bytearray
     """For each what :data:`ERROR` and its like say."""
 
-    @property
-    def last_end_s(self) -> float | None:
-        """When the last entry that has a time ended, in seconds from the trace's start."""
-        spans = zip(self.starts, self.durations, strict=True)
-        ends = [
-            start + (0.0 if math.isnan(length) else length)
-            for start, length in spans
-            if not math.isnan(start)
-        ]
-        return max(ends, default=None)
-
     def timeline(self, kinds: Iterator[int]) -> list[Span]:
         """The spans of all model and tool entries.
 
