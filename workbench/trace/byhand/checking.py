@@ -10,7 +10,8 @@ from workbench.trace.byhand.places import Document, KeyPath, kind_of, shown
 from workbench.trace.jcs import MAX_DEPTH
 
 _MAX_DEPTH = MAX_DEPTH // 2  # what stands around a value in a trace comes on top
-_COUNT_FIELDS = ("name", "arguments", "id")
+_MOST = 10**15
+_CALL_FIELDS = ("name", "arguments", "id")
 
 
 def read_document(document: Document) -> Recording:
@@ -97,8 +98,8 @@ def _check_turn(document: Document, turn: dict[str, Any], where: KeyPath) -> Non
         _check_text(document, turn.get(name), (*where, name))
     for name in ("cost_usd", "latency_ms"):
         value = turn.get(name)
-        if value is not None and (not _is_number(value) or value < 0):
-            document.refuse((*where, name), f"a number from 0 up, not {shown(value)}")
+        if value is not None and (not _is_number(value) or not 0 <= value <= _MOST):
+            document.refuse((*where, name), f"{name} is a number from 0 up, not {shown(value)}")
     if turn.get("usage") is not None:
         _check_usage(document, turn["usage"], (*where, "usage"))
     meta = turn.get("meta")
@@ -126,7 +127,11 @@ def _check_usage(document: Document, usage: Any, where: KeyPath) -> None:
     for name, count in usage.items():
         place = (*where, name)
         whole = isinstance(count, int) and not isinstance(count, bool)
-        if name.endswith("_tokens") and count is not None and (not whole or count < 0):
+        if (
+            name.endswith("_tokens")
+            and count is not None
+            and (not whole or not 0 <= count <= _MOST)
+        ):
             document.refuse(place, f"tokens are a whole number from 0 up, not {shown(count)}")
 
 
@@ -138,7 +143,7 @@ def _check_calls(document: Document, calls: Any, where: KeyPath) -> None:
         place = (*where, number)
         if not isinstance(call, dict):
             document.refuse(place, f'a call is {{"name", "arguments", "id"}}, not {kind_of(call)}')
-        document.check_keys(call, _COUNT_FIELDS, place)
+        document.check_keys(call, _CALL_FIELDS, place)
         _check_named(document, call, place)
         call_id = call.get("id")
         _check_text(document, call_id, (*place, "id"))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from workbench.trace.byhand.places import Document, KeyPath, kind_of, shown
 from workbench.trace.faults import FAULT_TYPES, BaseFault
+from workbench.trace.jcs import dump_stored
 
 _AIMING = ("aim", "times")
 _REQUIRED = {"stream_truncate": ("after_chunks",)}
@@ -37,30 +38,38 @@ def check_fault_of(
             place, f'a fault is an object such as {{"type": "timeout"}}, not {kind_of(fault)}'
         )
     model = _model_of(document, fault, place, kind)
-    for name in _AIMING:
-        if name in fault:
-            document.refuse(
-                (*place, name), "a recorded fault hits the call of its own turn, once; leave it out"
-            )
-    for name in _REQUIRED.get(fault["type"], ()):
-        if fault.get(name) is None:
-            document.refuse((*place, name), f"a {fault['type']} fault needs {name}")
-    known = [name for name in model.model_fields if name not in (*_AIMING, "type")]
-    for name in fault:
-        if name not in (*known, "type"):
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            document.refuse((*place, name), f"a {fault['type']} fault has no field {name!r}; {has}")
+    _check_fields(document, fault, place, model)
     try:
         found = model.model_validate(fault)
+        dump_stored(fault)
     except ValidationError as error:
         where_in, message = _problem(error, fault)
         document.refuse((*place, *where_in), message)
+    except TypeError:
+        document.refuse(place, "a fault holds numbers of up to 64 bits, and whole characters")
     if found.phase == "before" and any(holder.get(name) for name in _ANSWERS):
         document.refuse(
             place,
             f"a {fault['type']} fault comes instead of an answer, and this turn has both; "
             "put the answer into the next turn of a list",
         )
+
+
+def _check_fields(
+    document: Document, fault: dict[str, Any], place: KeyPath, model: type[BaseFault]
+) -> None:
+    known = [name for name in model.model_fields if name not in (*_AIMING, "type")]
+    for name in fault:
+        if name in _AIMING:
+            document.refuse(
+                (*place, name), "a recorded fault hits the call of its own turn, once; leave it out"
+            )
+        if name not in (*known, "type"):
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            document.refuse((*place, name), f"a {fault['type']} fault has no field {name!r}; {has}")
+    for name in _REQUIRED.get(fault["type"], ()):
+        if fault.get(name) is None:
+            document.refuse((*place, name), f"a {fault['type']} fault needs {name}")
 
 
 def _model_of(

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.trace.appender import MemoryAppender
 from workbench.trace.byhand.faulty import first_words, read_fault
 from workbench.trace.byhand.foreign import is_digest
-from workbench.trace.byhand.model import TURN_FIELDS, USAGE_NAMES, Recording, Step
+from workbench.trace.byhand.model import TURN_FIELDS, USAGE_NAMES, VERSION, Recording, Step
 from workbench.trace.byhand.shapes import NEUTRAL, NEUTRAL_VECTORS
 from workbench.trace.canonical import digest, request_hash
 from workbench.trace.entries import (
@@ -22,7 +22,8 @@ from workbench.trace.entries import (
 )
 from workbench.trace.faults import BaseFault, StreamTruncate
 from workbench.trace.journal import Journal
-from workbench.trace.values import dumps, encode
+from workbench.trace.sharing import Packed
+from workbench.trace.values import encode
 
 _COUNTS = (
     "input_tokens",
@@ -45,11 +46,11 @@ def trace_lines(recording: Recording, *, name: str) -> bytes:
     header = TraceLine(
         id=f"hand-{digest(_identity(recording))[:16]}",
         name=name,
-        hand={"version": 2, "kept": recording.kept} if recording.kept else {"version": 2},
+        hand={"version": VERSION, **({"kept": encode(recording.kept)} if recording.kept else {})},
     )
     appender = MemoryAppender()
     first = {"line": "trace", "format": header.format, "version": header.version}
-    appender.append(dumps({**first, **header.as_dict()}) + b"\n")
+    appender.append(Packed({**first, **header.as_dict()}).json())
     writer = _Writer(Journal(header, appender, writer="1"))
     for key, step in recording.steps.items():
         writer.step(key, step, list(recording.tools.get(key, ())))

@@ -17,6 +17,7 @@ from workbench.errors import MissingExtraError, UnencodableError
 from workbench.trace.byhand.model import VERSION
 from workbench.trace.byhand.turning import Lost, event_of, tool_of, turn_of
 from workbench.trace.saving import save_bytes
+from workbench.trace.values import decode
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Trace
@@ -43,14 +44,13 @@ def save_recording(trace: Trace, path: Path, *, replace: bool, lossy: bool) -> P
             "Save it as NAME.trace.jsonl, which holds everything, or pass lossy=True to leave "
             "these out"
         )
-    as_json = path.suffix.lower() == ".json"
-    text = _json(data) if as_json else _yaml(data)
+    text = as_json(data) if path.suffix.lower() == ".json" else as_yaml(data)
     return save_bytes(path, [text.encode()], replace=replace)
 
 
 def recording_of(trace: Trace) -> tuple[dict[str, Any], list[str]]:
     """A trace as plain data of a recording, and a sentence for each thing that it cannot hold."""
-    kept = (trace.header.hand or {}).get("kept")
+    kept = decode((trace.header.hand or {}).get("kept"))
     data: dict[str, Any] = {"_version": VERSION, **(kept if isinstance(kept, dict) else {})}
     steps: dict[str, list[dict[str, Any]]] = {}
     repeats: dict[str, bool] = {}
@@ -60,7 +60,7 @@ def recording_of(trace: Trace) -> tuple[dict[str, Any], list[str]]:
     lost.lines += _about_the_run(trace)
     for entry in trace.entries:
         key = entry.hand_key or entry.step
-        if key.startswith("_"):
+        if entry.kind == "model" and key.startswith("_"):
             lost.add(entry, f"the step {key!r} begins with _, so its name would mean no step")
         elif entry.kind == "model":
             steps.setdefault(key, []).append(turn_of(entry, lost))
@@ -87,7 +87,8 @@ def _about_the_run(trace: Trace) -> Iterator[str]:
         yield f"the run ended with {trace.error.type}: how a run ended is not kept"
 
 
-def _json(data: dict[str, Any]) -> str:
+def as_json(data: dict[str, Any]) -> str:
+    """A recording as JSON text."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
         text.encode()
@@ -96,7 +97,8 @@ def _json(data: dict[str, Any]) -> str:
     return f"{text}\n"
 
 
-def _yaml(data: dict[str, Any]) -> str:
+def as_yaml(data: dict[str, Any]) -> str:
+    """A recording as YAML text. Raises MissingExtraError without PyYAML."""
     try:
         import yaml
     except ImportError as error:
@@ -109,14 +111,17 @@ def _yaml(data: dict[str, Any]) -> str:
             return True
 
     def text(dumper: Any, value: str) -> Any:
-        block = "\n" in value and _fits_block(value)
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if block else None)
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=_style(value))
 
     Dumper.add_representer(str, text)
     return str(yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100))
 
 
-def _fits_block(value: str) -> bool:
-    """Whether a text of several lines reads the same as a YAML block."""
-    lines = value.split("\n")
-    return all(line.isprintable() and line == line.strip() for line in lines) and bool(lines[0])
+def _style(text: str) -> str | None:
+    """How a text is written: as a block, in quotes with escapes, or as PyYAML thinks best."""
+    lines = text.split("\n")
+    if not all(line.isprintable() for line in lines):
+        return '"'  # in other quotes PyYAML loses rare line breaks such as U+0085
+    if len(lines) > 1 and lines[0] and all(line == line.strip() for line in lines):
+        return "|"
+    return None

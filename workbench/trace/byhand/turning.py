@@ -69,36 +69,31 @@ def _answer(entry: Entry, lost: Lost) -> dict[str, Any]:
     if body is None:
         return {}
     api = str(entry.api)
-    if api == VECTORS:
-        body, api = as_api(body, api, NEUTRAL_VECTORS), NEUTRAL_VECTORS
-    elif api not in (NEUTRAL, NEUTRAL_VECTORS):
-        if not has_view(api):
-            lost.add(entry, f"its answer has the shape {api}, which is not known here")
-            return {}
-        choices = body.get("choices") if isinstance(body, dict) else None
-        if isinstance(choices, list) and len(choices) > 1:
-            lost.add(entry, f"it has {len(choices)} choices, and a turn holds one")
-        body = as_api(body, api, NEUTRAL)
-    if not isinstance(body, dict):
+    if api not in (NEUTRAL, NEUTRAL_VECTORS, VECTORS) and not has_view(api):
+        lost.add(entry, f"its answer has the shape {api}, which is not known here")
+        return {}
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if isinstance(choices, list) and len(choices) > 1:
+        lost.add(entry, f"it has {len(choices)} choices, and a turn holds one")
+    vectors = api in (NEUTRAL_VECTORS, VECTORS)
+    said = as_api(body, api, NEUTRAL_VECTORS if vectors else NEUTRAL)
+    if not isinstance(said, dict):
         lost.add(entry, "its answer is no object")
         return {}
-    for name in _FIELDS_ONLY_HERE:
-        if body.get(name) and entry.api != NEUTRAL:
-            lost.add(entry, f"a turn has no {name}")
-    return _turn_body(body, drop=() if entry.api == NEUTRAL else _FIELDS_ONLY_HERE)
+    return _named(entry, said, lost)
 
 
-def _turn_body(body: dict[str, Any], drop: tuple[str, ...]) -> dict[str, Any]:
-    turn = {name: value for name, value in body.items() if name not in drop}
+def _named(entry: Entry, said: dict[str, Any], lost: Lost) -> dict[str, Any]:
+    """A neutral reply with the names that a turn has."""
+    turn = dict(said)
+    if entry.source != "hand":
+        for name in _FIELDS_ONLY_HERE:
+            if turn.pop(name, None):
+                lost.add(entry, f"a turn has no {name}")
     if turn.get("content") is None:
         turn.pop("content", None)
-    usage = turn.get("usage")
-    if isinstance(usage, dict):
-        named = {_OURS.get(name, name): count for name, count in usage.items()}
-        pair = (named.get("prompt_tokens"), named.get("completion_tokens"))
-        if "total_tokens" not in named and all(isinstance(count, int) for count in pair):
-            named["total_tokens"] = sum(count for count in pair if count is not None)
-        turn["usage"] = named
+    if isinstance(turn.get("usage"), dict):
+        turn["usage"] = {_OURS.get(name, name): count for name, count in turn["usage"].items()}
     return turn
 
 
