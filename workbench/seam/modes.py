@@ -15,6 +15,7 @@ from workbench.trace.saving import has_content
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from workbench.seam.agentio.giving import Given
     from workbench.seam.watching import Controller
     from workbench.trace.entries import AgentInfo
 
@@ -25,8 +26,7 @@ def prepare_mode(
     mode: Mode,
     function: Callable[..., Any],
     info: AgentInfo,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    given: Given,
     output: Output,
     ignore: Ignore | None,
     controller: Controller | None,
@@ -48,8 +48,8 @@ def prepare_mode(
         raise TraceNotFoundError(f'{path}: there is no trace to replay, and mode="none" makes none')
     if mode == "all" or not there:
         output.replace = True
-        setting = open_recording(info, output, arguments=(args, kwargs), ignore=ignore)
-        return Prepared(Run(setting, controller), function, args, kwargs)
+        setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
+        return Prepared(Run(setting, controller), function, *given.full)
     parent = as_trace(path)
     changes = ForkOptions(policy=Policy(), ignore=ignore, redact=output.own_rules)
     if mode == "new_episodes":
@@ -58,5 +58,5 @@ def prepare_mode(
         changes.keeps = True
     else:
         output = Output()  # what is there stays as it is
-    setting, _ = open_fork(info, parent, output, changes, arguments=(args, kwargs))
-    return Prepared(Run(setting, controller), function, args, kwargs)
+    setting, _ = open_fork(info, parent, output, changes, arguments=given.kept)
+    return Prepared(Run(setting, controller), function, *given.full)

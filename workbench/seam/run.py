@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.seam.agentio.giving import given_to_record, given_to_replay
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.modes import Mode, prepare_mode
 from workbench.seam.opening import (
@@ -14,7 +15,6 @@ from workbench.seam.opening import (
     Secrets,
     TraceLike,
     as_trace,
-    input_of,
     open_fork,
     open_recording,
 )
@@ -77,12 +77,13 @@ def _record(
     """
     options = dict(locals())
     function, info = resolve(agent)
-    check_arguments(function, args, kwargs, record, options)
+    given = given_to_record(function, info, args, kwargs)
+    check_arguments(function, *given.full, record, options)
     output = Output(to, name, tags, replace, durability, requests, redact)
     if mode is not None:
-        return prepare_mode(mode, function, info, args, kwargs, output, ignore, controller)
-    setting = open_recording(info, output, arguments=(args, kwargs), ignore=ignore)
-    return Prepared(Run(setting, controller), function, args, kwargs)
+        return prepare_mode(mode, function, info, given, output, ignore, controller)
+    setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
+    return Prepared(Run(setting, controller), function, *given.full)
 
 
 def _replay(
@@ -161,14 +162,14 @@ def _replay(
         fresh_world=setup is not None,
     )
     function, info = resolve(agent)
-    given = input_of(parent, args, kwargs)
-    check_arguments(function, *given, replay, options)
+    given = given_to_replay(function, info, parent, args, kwargs)
+    check_arguments(function, *given.full, replay, options)
     changes = ForkOptions(
         edits, faults, policy=policy, ignore=ignore, secrets=secrets, resumes=resumes, redact=redact
     )
     output = Output(to, name, (), replace)
-    setting, _ = open_fork(info, parent, output, changes, arguments=given)
-    return Prepared(Run(setting, controller), function, *given, setup)
+    setting, _ = open_fork(info, parent, output, changes, arguments=given.kept)
+    return Prepared(Run(setting, controller), function, *given.full, setup)
 
 
 record = blocking(_record)
