@@ -222,10 +222,8 @@ class Journal:
             of = line.of if isinstance(line, ResultLine | ChunkLine) else None
             if of is not None and of in self._lost:
                 return
-            heavy = None if isinstance(line, BlobLine) else line.heavy
-            fields = self._fields(line)
-            packed = self._sharing.pack(fields, heavy, payload=of in self._payloads)
-            self._write(packed, line)
+            for each, fields in self._cleaner.ready(line):
+                self._add(each, fields)
             if of is not None and isinstance(line, ResultLine):
                 self._payloads.discard(of)
 
@@ -241,8 +239,8 @@ class Journal:
         """
         with self._lock:
             self._follow_fork()
-            packed = self._sharing.pack_call(self._fields(line))
-            if not self._write(packed, line):
+            [(_, fields)] = self._cleaner.ready(line)
+            if not self._write(self._sharing.pack_call(self._kept(fields)), line):
                 self._lost.add(line.id)
             elif line.kind == "model":
                 self._payloads.add(line.id)
@@ -292,8 +290,7 @@ class Journal:
                 return Trace.from_bytes(bytes(self._appender.data))
         return load(self._file())
 
-    def _fields(self, line: BaseLine) -> dict[str, Any]:
-        fields = line.as_dict()
+    def _kept(self, fields: dict[str, Any]) -> dict[str, Any]:
         return hash_only(fields, self.header) if self.header.requests == "hash" else fields
 
     def _file(self) -> Path:
@@ -304,7 +301,8 @@ class Journal:
         """Write one line that begins no call."""
         of = line.of if isinstance(line, ResultLine | ChunkLine) else None
         heavy = None if isinstance(line, BlobLine) else line.heavy
-        self._write(self._sharing.pack(fields, heavy, payload=of in self._payloads), line)
+        kept = self._kept(fields)
+        self._write(self._sharing.pack(kept, heavy, payload=of in self._payloads), line)
 
     def _write(self, packed: Packed, line: BaseLine) -> bool:
         data = packed.json()
