@@ -182,6 +182,7 @@ __all__ = [
     "Edits",
     "Entry",
     "LocalModel",
+    "Latency",
     "LocalModelError",
     "MissingExtraError",
     "Model",

@@ -77,7 +77,7 @@ def test_an_edit_that_is_never_reached_is_reported(doubled: wb.Trace, world: Wor
     )
     fork = wb.fork(agent, doubled, edits=edits)
     assert fork.output == "stop"
-    assert "the edit at turn:4 was never reached" in fork.notices
+    assert "the edit of turn 4 was never reached" in fork.notices
 
 
 def test_an_edited_result_is_served_after_a_live_write_too(doubled: wb.Trace, world: World) -> None:

@@ -223,7 +223,7 @@ def test_an_edit_that_is_never_reached_fails_a_strict_replay() -> None:
     edits = recorded.trace.edit().reply(wb.turn(2), text="changed")
     result = wb.replay(agent, recorded.trace, "one", edits=edits)
     assert result.status == "drifted"
-    assert "the edit at turn:2 was never reached" in str(result.drift)
+    assert "the edit of turn 2 was never reached" in str(result.drift)
 
 
 def test_a_denied_write_in_a_task_group_ends_the_run_as_blocked() -> None:

@@ -98,5 +98,5 @@ def test_a_file_that_is_no_trace_is_never_overwritten(path: Path) -> None:
     path.write_text("my notes")
     for mode in ("none", "once", "new_episodes", "all"):
         with pytest.raises(wb.TraceError):
-            wb.record(agent, "a", to=path, mode=mode)  # type: ignore[arg-type]
+            wb.record(agent, "a", to=path, mode=mode)
     assert path.read_text() == "my notes"

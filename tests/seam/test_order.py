@@ -27,7 +27,7 @@ async def wait_for(name: str, after_s: float) -> str:
 
 
 async def racers(delays: list[float]) -> list[str]:
-    """Ask several tools at once, and go by which of them is the first, the second, …"""
+    """Ask several tools at once, and go by which of them is first, second and third."""
     order: list[str] = []
     tasks = [asyncio.create_task(wait_for(f"t{n}", s)) for n, s in enumerate(delays)]
     for done in asyncio.as_completed(tasks):

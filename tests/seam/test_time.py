@@ -21,7 +21,7 @@ def agent() -> str:
     """Ask twice, with a long wait between."""
     first = ask("one")["content"]
     wb.sleep(30)
-    return first + str(ask("two")["content"])
+    return str(first) + str(ask("two")["content"])
 
 
 def slow(world: World) -> None:

@@ -114,6 +114,8 @@ class Ticket:
     nth: int = 0
     """How many calls with the very same request came before, retries aside."""
     attempt: int = 1
+    in_step: int = 0
+    """Of a model call: the how-manyeth it is in its step, retries aside, from 1."""
     entry: Entry | None = None
     """The recorded entry that answers it, if any."""
     how: How = "live"

@@ -206,7 +206,6 @@ def forking(
     Raises:
         DriftError: at the block's end, when it left the recording where that was not allowed.
     """
-    parent = as_trace(trace)
     changes = ForkOptions(
         edits, faults, live_from, force_live, ignore=ignore, secrets=secrets, redact=redact
     )
@@ -223,8 +222,10 @@ def forking(
         breakpoints=breakpoints,
     )
     output = Output(to, name, (), replace)
-    setting, checked = open_fork(AgentInfo(kind="code"), parent, output, changes, arguments=None)
-    plan = make_plan(parent, checked, setting.cut, changes.policy)
+    setting, checked = open_fork(
+        AgentInfo(kind="code"), as_trace(trace), output, changes, arguments=None
+    )
+    plan = make_plan(checked, setting.cut, changes.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:
         yield run
     run.result.raise_for_drift()

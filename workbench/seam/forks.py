@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from workbench.seam.agentio.giving import given_to_replay
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.opening import (
@@ -14,15 +15,17 @@ from workbench.seam.opening import (
     Redact,
     Secrets,
     TraceLike,
+    applied,
     as_trace,
-    input_of,
+    moved_cut,
     open_fork,
 )
 from workbench.seam.policies import fork_policy
 from workbench.seam.prepared import Prepared, awaitable, blocking
 from workbench.seam.result import Plan
 from workbench.seam.running import Run
-from workbench.trace.edits import Edits, ReplyEdit, ToolResultEdit, as_edits
+from workbench.seam.tape import KINDS
+from workbench.trace.edits import Edits, ReplyEdit, ToolArgumentsEdit, as_edits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -135,12 +138,12 @@ def _fork(
         fresh_world=setup is not None,
     )
     function, info = resolve(agent)
-    given = input_of(parent, args, kwargs)
-    check_arguments(function, *given, fork, options)
+    given = given_to_replay(function, info, parent, args, kwargs)
+    check_arguments(function, *given.full, fork, options)
     output = Output(to, name or (f"{parent.name} (fork)" if to is None else None), (), replace)
-    setting, checked = open_fork(info, parent, output, changes, arguments=given)
-    planned = make_plan(parent, checked, setting.cut, changes.policy)
-    return Prepared(Run(setting, controller, planned), function, *given, setup)
+    setting, checked = open_fork(info, parent, output, changes, arguments=given.kept)
+    planned = make_plan(checked, setting.cut, changes.policy)
+    return Prepared(Run(setting, controller, planned), function, *given.full, setup)
 
 
 fork = blocking(_fork)
@@ -167,30 +170,31 @@ def plan(
     parent = as_trace(trace)
     changes = ForkOptions(edits, faults, live_from, force_live)
     policy = fork_policy(changes, on_miss, tools_before, tools_after)
-    checked = as_edits(parent, changes.edits, changes.faults)
-    cut = Cut(parent, live_from, force_live)
-    check_reachable(parent, cut, checked.targets(), policy)
-    return make_plan(parent, checked, cut, policy)
+    taped, checked = applied(as_edits(parent, changes.edits, changes.faults))
+    cut = Cut(taped, moved_cut(parent, taped, live_from), force_live)
+    check_reachable(taped, cut, checked.targets(), policy)
+    return make_plan(checked, cut, policy)
 
 
-def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
-    """Count what a fork is going to do."""
-    targets = edits.targets()
-    void = _voided(parent, targets)
-    calls = [e for e in parent.entries if e.kind in ("model", "tool") and e.id not in void]
-    live = [e for e in calls if cut.why(e) is not None and e.id not in targets]
-    before = [e for e in calls if cut.why(e) is None and e.id not in targets]
+def make_plan(edits: Edits, cut: Cut, policy: Policy) -> Plan:
+    """Count what a fork is going to do: ``edits`` are on the trace that it goes by."""
+    trace, targets = edits.trace, edits.targets()
+    void = _voided(trace, targets)
+    sent = _sent(edits, targets)
+    calls = [e for e in trace.entries if e.kind in KINDS and e.kind != "event"]
+    calls = [e for e in calls if e.id not in void]
+    live = [e for e in calls if e.id in sent or (cut.why(e) is not None and e.id not in targets)]
+    before = [e for e in calls if cut.why(e) is None and e.id not in targets and e.id not in sent]
     rerun = [e for e in before if e.kind == "tool" and policy.tools_before != "replay"]
+    maybe: list[Entry] = []
     if not cut.is_set and policy.on_miss == "live" and (targets or edits.faults()):
-        first = min((parent.entry(each).seq for each in targets), default=0)
+        first = min((trace.entry(each).seq for each in targets), default=0)
         maybe = [e for e in before if e.seq > first]
-    else:
-        maybe = []
-    new = _new_calls(parent, targets)
+    new = _new_calls(trace, targets)
     costs = _cost([*live, *maybe])
     writes = sum(1 for e in live if e.kind == "tool" and e.effect != "read")
     writes += sum(new.values())
-    edited = tuple(_edit_name(each) for each in edits)
+    edited = tuple(each.label for each in edits)
     count = len(live) + len(new)
     lines = _lines(len(before) - len(rerun), rerun, edited, count, maybe, writes, costs, policy)
     return Plan(
@@ -203,6 +207,20 @@ def make_plan(parent: Trace, edits: Edits, cut: Cut, policy: Policy) -> Plan:
         cut=cut.place,
         lines=tuple(lines),
     )
+
+
+def _sent(edits: Edits, targets: dict[str, Edit]) -> set[str]:
+    """The recorded calls that run live since something else is sent."""
+    out = {name for name, edit in targets.items() if isinstance(edit, ToolArgumentsEdit)}
+    requests = edits.requests()
+    if requests:
+        for entry in edits.trace.models():
+            inside = entry.enclosing is not None
+            if requests.at(entry, step=entry.step, enclosed=inside) and not isinstance(
+                targets.get(entry.id), ReplyEdit
+            ):
+                out.add(entry.id)
+    return out
 
 
 def _voided(parent: Trace, targets: dict[str, Edit]) -> set[str]:
@@ -245,18 +263,6 @@ def _cost(live: list[Entry]) -> Decimal | None:
                 return None
             total += cost
     return total
-
-
-def _edit_name(edit: Edit) -> str:
-    if isinstance(edit, ReplyEdit):
-        return _at(edit.at)
-    if isinstance(edit, ToolResultEdit):
-        return f"the result of {edit.tool or 'the tool'} at {_at(edit.at)}"
-    return f"{edit.fault.label} at {edit.fault.aim}"
-
-
-def _at(place: Place) -> str:
-    return f"{place.kind} {place.value}"
 
 
 def _lines(

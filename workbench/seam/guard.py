@@ -136,7 +136,8 @@ def _stops_at(where: Any, ticket: Ticket) -> bool:
 
 def _question(ticket: Ticket, text: str, kind: Any) -> Question:
     call = ticket.call
-    arguments = call.request.get("arguments") if call.kind == "tool" else None
+    asked = call.request if ticket.sent is MISSING else ticket.sent
+    arguments = asked.get("arguments") if call.kind == "tool" else None
     return Question(
         id=ticket.id,
         tool=str(call.name or call.model or call.kind),

@@ -19,9 +19,10 @@ from workbench.seam.pins import Pins
 from workbench.seam.setting import Setting
 from workbench.seam.tape import KINDS, Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, HASH_SCHEME, request_hash
-from workbench.trace.edits import Edits, as_edits
+from workbench.trace.edits import Edits, EventEdit, ValueEdit, as_edits
 from workbench.trace.entries import AgentInfo, HashInfo, ParentInfo, TraceLine
 from workbench.trace.journal import Journal
+from workbench.trace.places import Place
 from workbench.trace.redaction import Redactor
 from workbench.trace.times import utc_now
 from workbench.trace.trace import Trace, load
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
 
     from workbench.trace.edits import Edit
     from workbench.trace.faults import Fault
-    from workbench.trace.places import Place
     from workbench.trace.trace import Entry
+
+    LiveFrom = Place | Callable[[Entry], bool] | None
 
 TraceLike = Trace | str | Path
 Ignore = dict[str, list[str]]
@@ -135,32 +137,57 @@ def open_fork(
 ) -> tuple[Setting, Edits]:
     """The setting of a replay or a fork of a trace."""
     install_adapters()
-    edits = as_edits(parent, options.edits, options.faults)
-    cut = Cut(parent, options.live_from, options.force_live)
-    check_reachable(parent, cut, edits.targets(), options.policy)
+    given = as_edits(parent, options.edits, options.faults)
+    taped, edits = applied(given)
+    cut = Cut(taped, moved_cut(parent, taped, options.live_from), options.force_live)
+    check_reachable(taped, cut, edits.targets(), options.policy)
     rules = _rules(options.ignore, parent)
     own_rules = () if isinstance(options.redact, bool) else options.redact
     redactor = Redactor.for_replay(parent.header, own_rules)
     header = _header(
         agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
     )
-    header.parent = _parent_info(parent, options, edits, cut)
+    header.parent = _parent_info(parent, options, given, cut)
+    targets = edits.targets()
     return Setting(
         journal=output.journal(header, redactor),
         trace_id=header.id,
         policy=options.policy,
         parent=parent,
-        tape=Tape(parent, _digests(parent, rules), cut, options.policy.match),
+        taped=taped,
+        tape=Tape(taped, _digests(taped, rules, targets), cut, options.policy.match),
         cut=cut,
-        edits=edits.targets(),
+        edits=targets,
+        requests=edits.requests(),
         faults=Faults(edits.faults()),
-        pins=Pins(parent, str(header.seed)),
+        pins=Pins(taped, str(header.seed), _values(targets)),
         ignore=rules,
         redactor=redactor,
         secrets=options.secrets,
         resumes=as_trace(options.resumes) if options.resumes is not None else None,
         keeps=options.keeps,
     ), edits
+
+
+def applied(edits: Edits) -> tuple[Trace, Edits]:
+    """The trace that a run goes by, and the edits on it: what edits put in or drop is done."""
+    if not edits.structural:
+        return edits.trace, edits
+    taped = edits.apply()
+    return taped, edits.onto(taped)
+
+
+def moved_cut(parent: Trace, taped: Trace, live_from: LiveFrom) -> LiveFrom:
+    """Where a run goes live, named in the parent, as a place of the trace that it goes by."""
+    if taped is parent or not isinstance(live_from, Place) or live_from.kind != "turn":
+        return live_from
+    if live_from.value == len(parent.turns) + 1:
+        return Place(kind="turn", value=len(taped.turns) + 1)
+    return Place(kind="entry", value=parent.turn(int(live_from.value)).attempts[0].id)
+
+
+def _values(targets: Mapping[str, Edit]) -> dict[str, Any]:
+    return {name: edit.value for name, edit in targets.items() if isinstance(edit, ValueEdit)}
 
 
 def as_trace(trace: TraceLike) -> Trace:
@@ -258,8 +285,20 @@ def _rules(ignore: Ignore | None, parent: Trace | None = None) -> dict[str, Sequ
     return rules
 
 
-def _digests(parent: Trace, rules: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Fresh hashes of the entries whose ignore rules are not those that they were hashed with."""
+def _digests(
+    parent: Trace, rules: Mapping[str, Sequence[str]], edits: Mapping[str, Edit]
+) -> dict[str, str]:
+    """Fresh hashes of the events that are edited, and of the entries whose ignore rules are not
+    those that they were hashed with."""
+    edited = {
+        name: {"type": parent.entry(name).type, "data": edit.data}
+        for name, edit in edits.items()
+        if isinstance(edit, EventEdit)
+    }
+    found = {
+        name: request_hash("event", None, request, rules.get("event", ()))
+        for name, request in edited.items()
+    }
     recorded = parent.header.hash
     if recorded is not None and recorded.scheme != HASH_SCHEME:
         raise UsageError(
@@ -269,12 +308,12 @@ def _digests(parent: Trace, rules: Mapping[str, Sequence[str]]) -> dict[str, str
     known = recorded.ignore if recorded is not None else {}
     changed = {api for api in rules if list(rules[api]) != list(known.get(api, ()))}
     if not changed:
-        return {}
+        return found
     return {
         entry.id: request_hash(entry.kind, entry.api, entry.request, rules[entry.api or entry.kind])
         for entry in parent.entries
         if entry.kind in KINDS and (entry.api or entry.kind) in changed and entry.hash is not None
-    }
+    } | found
 
 
 def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) -> ParentInfo:

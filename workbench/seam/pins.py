@@ -70,6 +70,8 @@ class Pins:
     ) -> None:
         self.seed = seed
         self._edits = edits or {}
+        self.edited: set[str] = set()
+        """Readings whose edit was made use of."""
         self._recorded: dict[Site, deque[Entry]] = defaultdict(deque)
         self._nth: dict[Site, int] = defaultdict(int)
         self._last_clock: tuple[datetime, float] | None = None
@@ -95,6 +97,7 @@ class Pins:
         assert entry is not None  # noqa: S101 - a served reading was found
         if entry.id in self._edits:
             reading.value, reading.source = decode(self._edits[entry.id]), "edited"
+            self.edited.add(entry.id)
         else:
             reading.value, reading.source = decode(entry.value), "replayed"
 

@@ -17,7 +17,6 @@ from workbench.seam.calls import (
     ToolsBefore,
 )
 from workbench.seam.latency import Latency
-from workbench.trace.places import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -167,22 +167,18 @@ def _status(ending: Ending, session: Session) -> Status:
 
 def _judge(result: RunResult, session: Session) -> None:
     """A strict replay also fails for what did not happen."""
+    setting = session.setting
     live = {e.id for e in session.tape.entries if session.cut.why(e) is not None}
-    result.leftover = leftover(session.tape, live | _done_before(session.setting))
-    result.notices += [
-        f"the edit at {edit.at} was never reached"  # type: ignore[union-attr]
-        for edit in session.setting.unapplied()
-    ]
+    result.leftover = leftover(session.tape, live | _done_before(setting))
+    unapplied = [f"the edit of {each.label} was never reached" for each in setting.unapplied()]
+    result.notices += unapplied
     result.notices += [
         f"the fault {fault.label} at {fault.aim} never fired" for fault in result.unfired
     ]
     if not session.policy.strict or result.drift is not None or result.status != "ok":
         return
-    unapplied = session.setting.unapplied()
     if unapplied:
-        result.drift = DriftError(
-            "\n".join(f"the edit at {edit.at} was never reached" for edit in unapplied)  # type: ignore[union-attr]
-        )
+        result.drift = DriftError("\n".join(unapplied))
     elif result.unfired:
         result.drift = DriftError(
             "\n".join(
@@ -190,7 +186,7 @@ def _judge(result: RunResult, session: Session) -> None:
                 for fault in result.unfired
             )
         )
-    elif result.leftover and not result.fired and not session.setting.edits:
+    elif result.leftover and not result.fired and not setting.edits:
         result.drift = leftovers(result.leftover)
     if result.drift is not None:
         result.status = "drifted"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.seam.calls import MISSING, Served
+from workbench.trace.byhand.shapes import as_api, chunks_as_api
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults import Fault
 from workbench.trace.payloads import has_view, view
@@ -23,40 +24,57 @@ _OK = {"status": 200, "headers": {"content-type": "application/json"}}
 
 
 def serve_entry(call: Call, entry: Entry) -> Served:
-    """The recorded outcome of an entry, in the way that the call asks for it."""
+    """The recorded outcome of an entry, in the way that the call asks for it.
+
+    Raises:
+        DriftError: the entry holds another kind of answer than the call asks for.
+    """
+    if call.kind == "event":
+        return Served()
     error = entry.error
-    if call.kind == "tool":
-        response = MISSING if error is not None else entry.response
-        return Served(response=response, error=error)
+    if call.kind != "model":
+        return Served(response=MISSING if error is not None else entry.response, error=error)
     chunks = [chunk.data for chunk in entry.chunks]
-    broken = error is not None or entry.ended in ("cut", "stopped", "cancelled")
     if call.stream:
         if chunks or entry.ended is not None:
-            return Served(_envelope(entry), chunks, _stream_error(entry))
+            return Served(_envelope(entry), _chunks(call, entry, chunks), _stream_error(entry))
         if error is not None:
             return Served(error=error)
-        return _as_stream(call, entry.response)
+        return _as_stream(call, _answer(call, entry))
     if error is not None:
         return Served(error=error)
     if chunks and has_view(str(entry.api)):
-        if broken:
+        if entry.ended in ("cut", "stopped", "cancelled"):
             return Served(error=_stream_error(entry))
-        body = view(str(entry.api)).assemble(chunks)
+        body = _body_for(call, entry, view(str(entry.api)).assemble(chunks))
         return Served({**_OK, **_envelope(entry), "body": body})
-    return Served(entry.response)
+    return Served(_answer(call, entry))
+
+
+def _answer(call: Call, entry: Entry) -> Any:
+    """A recorded plain response, in the call's own shape."""
+    response = entry.response
+    if entry.api == call.api or not isinstance(response, dict):
+        return response
+    return {**_OK, **_envelope(entry), "body": _body_for(call, entry, response.get("body"))}
+
+
+def _body_for(call: Call, entry: Entry, body: Any) -> Any:
+    return as_api(body, str(entry.api), str(call.api), _body(call.request))
+
+
+def _chunks(call: Call, entry: Entry, chunks: list[Any]) -> list[Any]:
+    if entry.api == call.api:
+        return chunks
+    if entry.ended == "complete":
+        whole = _body_for(call, entry, view(str(entry.api)).assemble(chunks))
+        return list(view(str(call.api)).split(whole, include_usage=_wants_usage(call)))
+    return chunks_as_api(chunks, str(entry.api), str(call.api), _body(call.request))
 
 
 def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
     """The recorded reply with a person's change, in the way that the call asks for it."""
-    shape = view(str(entry.api))
-    calls = edit.tool_calls
-    body = shape.with_reply(
-        entry.reply_body,
-        text=edit.text,
-        tool_calls=None
-        if calls is None
-        else [{"name": c.name, "arguments": c.arguments, "id": c.id} for c in calls],
-    )
+    body = _body_for(call, entry, edit.rewrite(str(entry.api), entry.reply_body))
     response = {**_OK, **_envelope(entry), "body": body}
     return _as_stream(call, response) if call.stream else Served(response)
 
@@ -64,7 +82,7 @@ def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
 def placeholder(call: Call) -> Served:
     """What a lenient replay answers when nothing recorded fits: `Mock response`, or `{}` where
     the reply has a schema. A tool gives None."""
-    if call.kind == "tool":
+    if call.kind != "model":
         return Served(None)
     shape = view(str(call.api))
     body_asked = _body(call.request)
@@ -95,9 +113,13 @@ def _as_stream(call: Call, response: Any) -> Served:
     head = {key: value for key, value in whole.items() if key != "body"}
     chunks = shape.split(
         whole.get("body"),
-        include_usage=shape.wants_usage(_body(call.request)),
+        include_usage=_wants_usage(call),
     )
     return Served(head, list(chunks))
+
+
+def _wants_usage(call: Call) -> bool:
+    return view(str(call.api)).wants_usage(_body(call.request))
 
 
 def _stream_error(entry: Entry) -> ErrorInfo | None:

@@ -183,12 +183,20 @@ class Session:
     def _ticket(self, call: Call) -> Ticket:
         request = self.setting.redactor.clean(call.request)
         digest = self.hash(call, request)
-        attempt, turn, nth = self.tries.begin(call, digest)
+        tried = self.tries.begin(call, digest)
         entry = self.tape.find(call, digest, request)
         if entry is not None and self.guard.wrote and self.reach.void(call, entry):
             entry = None
         ticket = Ticket(
-            self.setting.journal.new_id(), call, digest, turn, nth, attempt, entry, request=request
+            self.setting.journal.new_id(),
+            call,
+            digest,
+            tried.turn,
+            tried.nth,
+            tried.attempt,
+            tried.in_step,
+            entry,
+            request=request,
         )
         ticket.key = self.guard.key(ticket)
         return ticket

@@ -12,7 +12,8 @@ from workbench.seam.pins import Pins
 from workbench.seam.served import serve_reply
 from workbench.seam.tape import Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, digest
-from workbench.trace.edits import ReplyEdit, ToolResultEdit
+from workbench.trace.edits import ReplyEdit, ToolArgumentsEdit, ToolResultEdit, ValueEdit
+from workbench.trace.edits.requests import NO_REQUESTS, Requests
 from workbench.trace.redaction import Redactor
 from workbench.trace.values import dumps, loads
 
@@ -37,10 +38,14 @@ class Setting:
     """Everything is live, and nothing is asked."""
     parent: Trace | None = None
     """What was recorded."""
+    taped: Trace | None = None
+    """What is served of it: with what edits put in, and without what they drop."""
+    requests: Requests = field(default_factory=lambda: NO_REQUESTS)
+    """The edits of what is sent."""
     tape: Tape = field(default_factory=lambda: Tape(None))
     cut: Cut = field(default_factory=Cut)
     edits: Mapping[str, Edit] = field(default_factory=dict)
-    """Reply and tool-result edits, by the recorded entry that they change."""
+    """What a person changed, by the recorded entry."""
     faults: Faults = field(default_factory=Faults)
     pins: Pins = field(default_factory=lambda: Pins(None, ""))
     ignore: Mapping[str, Sequence[str]] = field(default_factory=lambda: DEFAULT_IGNORE)
@@ -79,40 +84,56 @@ class Setting:
             if entry.kind != "event" and not (entry.open or entry.repeat or self.cut.why(entry)):
                 yield entry
 
-    def edit_for(self, ticket: Ticket) -> ReplyEdit | ToolResultEdit | None:
-        """The edit that changes what answers this call.
+    def edit_for(self, ticket: Ticket) -> Edit | None:
+        """The edit that changes what answers this call, or what is sent.
 
         Found by the recorded entry; in a run that has already left the recording (a call is not
         in it any more), by turn number: the edit says what the model says at that turn.
         """
-        entry = ticket.entry
         if not self.edits:
             return None
-        if entry is None and self.policy.on_miss == "live" and self.parent is not None:
-            entry = self._same_turn(ticket, self.parent)
-        edit = self.edits.get(entry.id) if entry is not None else None
-        if edit is None or entry is None or entry.id in self.done:
-            return None
-        if not isinstance(edit, ReplyEdit | ToolResultEdit):
-            return None
-        ticket.entry = entry
-        return edit
-
-    def applied(self, ticket: Ticket, edit: ReplyEdit | ToolResultEdit, tape: Tape) -> None:
-        """An edit is made use of: what it makes void is."""
         entry = ticket.entry
-        assert entry is not None  # noqa: S101 - edit_for saw to it
-        self.done.add(entry.id)
-        if isinstance(edit, ReplyEdit):
-            for tool in void_tools(edit, entry):
+        if entry is None and self.policy.on_miss == "live" and self.taped is not None:
+            entry = self._same_turn(ticket, self.taped)
+        edit = self.edits.get(entry.id) if entry is not None else None
+        if edit is not None and entry is not None and entry.id not in self.done:
+            if isinstance(edit, ReplyEdit | ToolResultEdit | ValueEdit):
+                ticket.entry = entry
+                return edit
+            if isinstance(edit, ToolArgumentsEdit):
+                ticket.sent = edit.rewrite(ticket.call.request)
+                return edit
+        return self._rewritten(ticket) if ticket.call.kind == "model" else None
+
+    def _rewritten(self, ticket: Ticket) -> Edit | None:
+        call = ticket.call
+        found = self.requests.at(
+            ticket.entry,
+            step=call.step,
+            nth=ticket.in_step,
+            enclosed=call.enclosing is not None,
+        )
+        sent = call.request
+        for edit in found:
+            sent = edit.rewrite(str(call.api), sent, clean=self.redactor.clean)
+        if sent is call.request:
+            return None
+        ticket.sent = sent
+        return found[-1]
+
+    def applied(self, ticket: Ticket, edit: Edit, tape: Tape) -> None:
+        """An edit is made use of: what it makes void is."""
+        self.done |= {entry for entry, each in self.edits.items() if each is edit}
+        if isinstance(edit, ReplyEdit) and ticket.entry is not None:
+            for tool in void_tools(edit, ticket.entry):
                 tape.discard(tool)
 
-    def edited(self, ticket: Ticket, edit: ReplyEdit | ToolResultEdit) -> Served:
+    def edited(self, ticket: Ticket, edit: Edit) -> Served:
         """What the agent gets by an edit."""
-        assert ticket.entry is not None  # noqa: S101 - edit_for saw to it
-        if isinstance(edit, ToolResultEdit):
-            return Served(loads(dumps(edit.result)))
-        return serve_reply(ticket.call, ticket.entry, edit)
+        if isinstance(edit, ReplyEdit) and ticket.entry is not None:
+            return serve_reply(ticket.call, ticket.entry, edit)
+        value = edit.value if isinstance(edit, ValueEdit) else getattr(edit, "result", None)
+        return Served(loads(dumps(value)))
 
     def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:
         for entry_id, edit in self.edits.items():
@@ -128,7 +149,8 @@ class Setting:
 
     def unapplied(self) -> list[Edit]:
         """Edits whose entry was never asked for."""
-        return [edit for entry, edit in self.edits.items() if entry not in self.done]
+        used = self.done | self.tape.served | self.pins.edited
+        return [edit for entry, edit in self.edits.items() if entry not in used]
 
 
 def void_tools(edit: ReplyEdit, entry: Entry) -> Iterator[Entry]:

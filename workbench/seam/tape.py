@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import TraceError
 from workbench.seam.cut import Cut
 from workbench.seam.nearest import named
+from workbench.trace.byhand.foreign import matches
+from workbench.trace.canonical import digest as digest_of
 from workbench.trace.canonical import request_hash
 
 if TYPE_CHECKING:
@@ -101,10 +103,25 @@ class Tape:
                 other = other or entry
             if other is not None:
                 return other
-        following = self.next_in_step(call)
-        if following is not None and self.digest(following) is None:
-            return following
+        return self._by_hand(call, request)
+
+    def _by_hand(self, call: Call, request: Any) -> Entry | None:
+        """The next entry of the step if it was written by hand; of several in a row the first
+        whose request another system's hash does not tell to be another one."""
+        for entry in self._by_step.get((call.kind, call.step), ()):
+            if entry.id in self._gone or entry.open or not self._same_name(entry, call):
+                continue
+            if self.digest(entry) is not None:
+                return None
+            if call.kind != "model":
+                if tool_arguments_fit(entry, request):
+                    return entry
+            elif matches(entry, request, api=call.api, step=call.step) is not False:
+                return entry
         return None
+
+    def _same_name(self, entry: Entry, call: Call) -> bool:
+        return call.kind == "model" or named(entry) == call.name
 
     def _fits(self, entry: Entry, call: Call, digest: str, request: Any) -> bool:  # noqa: ARG002
         if entry.kind != call.kind or named(entry) != call.name or entry.step != call.step:
@@ -142,9 +159,8 @@ class Tape:
         for entry in self._by_step.get((call.kind, call.step), ()):
             if entry.id in self._gone or entry.open:
                 continue
-            if call.kind != "model" and named(entry) != call.name:
-                continue
-            return entry
+            if self._same_name(entry, call):
+                return entry
         return None
 
     def following(self, call: Call) -> Entry | None:
@@ -208,6 +224,15 @@ class Tape:
     def same(self, kind: str, digest: str) -> list[Entry]:
         """All entries with that hash, served ones too, in any step: for explaining a miss."""
         return [each for each in self.entries if each.kind == kind and self.digest(each) == digest]
+
+
+def tool_arguments_fit(entry: Entry, request: Any) -> bool:
+    """Whether a tool call that was written by hand is this one; it may leave its arguments out."""
+    recorded = entry.request
+    if not isinstance(recorded, dict) or "arguments" not in recorded:
+        return True
+    asked = request.get("arguments") if isinstance(request, dict) else None
+    return digest_of(recorded["arguments"]) == digest_of(asked)
 
 
 def leftover(tape: Tape, live: Iterable[str]) -> list[Entry]:

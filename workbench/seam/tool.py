@@ -205,7 +205,7 @@ class _ToolHooks:
         self._tool = tool
         self._args = args
         self._kwargs = kwargs
-        bound = tool.signature.bind(*args, **kwargs)
+        bound = self._bound = tool.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = {k: v for k, v in bound.arguments.items() if k in tool.parameters}
         self.request: dict[str, Any] = {
@@ -218,8 +218,28 @@ class _ToolHooks:
         if self.key is not None:
             self.request["key"] = self.key
 
-    def perform(self, request: Any) -> Any:  # noqa: ARG002 - the function has its own arguments
-        return self._tool.function(*self._args, **self._kwargs)
+    def perform(self, request: Any) -> Any:
+        if request is self.request:
+            return self._tool.function(*self._args, **self._kwargs)
+        bound = self._changed(request["arguments"])
+        return self._tool.function(*bound.args, **bound.kwargs)
+
+    def _changed(self, arguments: dict[str, Any]) -> inspect.BoundArguments:
+        """Other arguments than the agent's own: by name, of the types that are declared."""
+        tool, bound = self._tool, self._bound
+        unknown = sorted(set(arguments) - set(tool.parameters))
+        if unknown:
+            raise UsageError(f"{tool.name} has no argument '{unknown[0]}', which an edit gives")
+        for name, parameter in tool.parameters.items():
+            if name not in arguments:
+                bound.arguments.pop(name, None)
+                continue
+            several = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+            typed = name in tool.hints and not several
+            value = arguments[name]
+            bound.arguments[name] = decode_as(value, tool.hints[name]) if typed else decode(value)
+        bound.apply_defaults()
+        return bound
 
     def outcome(self, result: Any) -> Outcome:
         try:
