@@ -83,7 +83,10 @@ def test_the_helps_examples_are_edits(tmp_path: Path) -> None:
     file = tmp_path / "edits.json"
     file.write_text(f"[{','.join(found)}]", "utf-8")
     edits = read_edits([str(file)])
-    assert [each.type for each in edits] == ["reply", "reply", "tool_result", "fault"]
+    assert [each.type for each in edits] == [
+        *("reply", "reply", "tool_result", "tool_arguments"),
+        *("request", "fault", "insert", "drop"),
+    ]
     last, called = edits[:2]
     assert isinstance(last, ReplyEdit)
     assert isinstance(called, ReplyEdit)
@@ -214,10 +217,10 @@ def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
         ([], "nothing is to be changed: give --edit, --fault, --live-from, --force-live or "),
         (["--edit", "no.json"], "--edit no.json: there is no such file; give a JSON file, or JSON"),
         (["--edit", "[1]"], "--edit: an edit is a JSON object {…}, not 1"),
-        (["--edit", "{}"], "--edit: the edit says no type; there are reply, tool_result, fault"),
+        (["--edit", "{}"], "--edit: the edit says no type; there are reply, request, tool_re"),
         (
             ["--edit", '{"type": "reply"}'],
-            "--edit: reply: 'at' is missing; the keys are type, at, text, tool_calls, tool_call",
+            "--edit: reply: 'at' is missing; the keys are type, at, text, tool_calls, refusal",
         ),
         (
             ["--edit", '{"type": "reply", "at": "turn:1", "txt": "x"}'],

@@ -23,8 +23,17 @@ Edits, each JSON or a JSON file (a list of them, too):
   another result of a tool:
     {"type": "tool_result", "at": "turn:3", "tool": "get_order",
      "result": {"total": 0}}
+  other arguments for a tool, whatever the model said:
+    {"type": "tool_arguments", "at": "turn:3", "arguments": {"order_id": 7}}
+  another question, also in the later turns ("scope": "once": only here):
+    {"type": "request", "at": "turn:2", "system": "Be brief.", "model": "m-2",
+     "replace": {"2": "Order 7 is lost."}, "append": ["Think twice."],
+     "drop": [3], "set": {"temperature": 0}, "unset": ["seed"]}
   a failure:
-    {"type": "fault", "fault": "http_error:429@turn:2"}"""
+    {"type": "fault", "fault": "http_error:429@turn:2"}
+  one more turn, and one less (for traces written by hand):
+    {"type": "insert", "at": "turn:2", "what": {"kind": "turn", "text": "Hm."}}
+    {"type": "drop", "at": "turn:3"}"""
 """What can be written after ``--edit``, for the help."""
 
 
@@ -73,9 +82,39 @@ def _spelled_out(data: dict[str, Any], what: str) -> dict[str, Any]:
             data["tool_calls"] = [data.pop("tool_call")]
         if isinstance(data.get("tool_calls"), list):
             data["tool_calls"] = [_call(each, what) for each in data["tool_calls"]]
+    if data["type"] == "request":
+        data = _messages(data, what)
     if data["type"] == "fault" and isinstance(data.get("fault"), str):
         data["fault"] = short_fault(data["fault"])
     return data
+
+
+def _messages(data: dict[str, Any], what: str) -> dict[str, Any]:
+    """A request edit with the short forms of its messages written out."""
+    from workbench.errors import EditError
+    from workbench.trace.edits.making import message_edits
+
+    short = {name: data[name] for name in ("replace", "append", "drop") if name in data}
+    rest = {name: value for name, value in data.items() if name not in short}
+    if not short:
+        return rest
+    try:
+        if "replace" in short:
+            replaced = short["replace"].items()
+            short["replace"] = {int(number): _said(said) for number, said in replaced}
+        short["append"] = [_said(said) for said in short.get("append", ())]
+        made = message_edits(**short)
+    except (AttributeError, TypeError, ValueError, EditError) as error:
+        raise UsageError(
+            f'{what}: replace is {{"2": "text"}}, append is ["text"], drop is [3] ({error})'
+        ) from error
+    written = [each.model_dump(exclude_none=True) for each in made]
+    return {**rest, "messages": [*rest.get("messages", ()), *written]}
+
+
+def _said(value: Any) -> Any:
+    """A role and a text may be written as a list."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _call(value: Any, what: str) -> Any:

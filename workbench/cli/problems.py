@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-_ALSO = {"reply": ("tool_call",)}
+_ALSO = {"reply": ("tool_call",), "request": ("replace", "append", "drop")}
 """Keys that only the command line has, by edit."""
 
 
@@ -33,14 +33,17 @@ def problem(error: ValidationError) -> str:
 
 def _keys(loc: tuple[Any, ...]) -> list[str]:
     """The keys that may be written at a place of an edit or a fault."""
-    from workbench.trace.edits import EDIT_TYPES, CallEdit
+    from workbench.trace.edits import EDIT_TYPES, CallEdit, MessageEdit
+    from workbench.trace.edits.parts import NEW_TYPES
     from workbench.trace.faults import FAULT_TYPES, Aim
     from workbench.trace.places import Place
 
     inner: dict[Any, type[BaseModel]] = {"aim": Aim, "at": Place, "place": Place}
     name = loc[-1] if loc else None
     if isinstance(name, int):
-        return list(CallEdit.model_fields)
+        listed = MessageEdit if "messages" in loc else CallEdit
+        return list(listed.model_fields)
     kinds = {**inner, **FAULT_TYPES, **(EDIT_TYPES if len(loc) == 1 else {})}
+    kinds |= NEW_TYPES if "what" in loc else {}
     model = kinds.get(name)
     return [] if model is None else [*model.model_fields, *_ALSO.get(str(name), ())]

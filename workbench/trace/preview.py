@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import PlaceError, TraceError, UsageError
-from workbench.trace.callcheck import call_problems, offered_tools
-from workbench.trace.edits import Edit, FaultEdit, ReplyEdit, ToolResultEdit
+from workbench.errors import PlaceError
+from workbench.trace.edits.models import DropEdit, Edit, FaultEdit, InsertEdit
+from workbench.trace.edits.places import affected
+from workbench.trace.edits.places import target as target_of
+from workbench.trace.edits.showing import shown
 from workbench.trace.faults import Fault, StreamTruncate, fault_sentence
 
 if TYPE_CHECKING:
     from workbench.trace.edits import Edits
-    from workbench.trace.payloads import ToolCall
     from workbench.trace.trace import Entry
 
 _MOST_LINES = 2_000
@@ -41,32 +40,40 @@ def preview_rows(edits: Edits) -> list[dict[str, Any]]:
     (texts; None for a fault), ``diff`` (a list of ``{"sign", "text"}``, the sign one of blank,
     ``-`` and ``+``), ``text`` (one sentence, for a fault), ``warnings`` (sentences).
     """
-    targets = {id(edit): entry_id for entry_id, edit in edits.targets().items()}
-    return [_row(edits, number, edit, targets.get(id(edit))) for number, edit in enumerate(edits)]
+    rows = []
+    for number, edit in enumerate(edits):
+        entry = target_of(edits.trace, edit)
+        rows.append(_row(edits, number, edit, entry.id if entry is not None else None))
+    return rows
 
 
 def _row(edits: Edits, number: int, edit: Edit, target: str | None) -> dict[str, Any]:
     if isinstance(edit, FaultEdit):
         return _fault_row(edits, number, edit)
     entry = edits.trace.entry(target) if target is not None else None
-    turn = entry.turn if entry is not None else None
-    if isinstance(edit, ReplyEdit):
-        before, after = _reply_texts(entry, edit)
-        warnings = _reply_warnings(entry, edit)
-    else:
-        before, after = _result_texts(entry, edit)
-        warnings = []
-    tool = entry.name if entry is not None and entry.kind == "tool" else None
+    beside = _beside(edits, edit) if entry is None else entry
+    turn = beside.turn if beside is not None else None
+    made = shown(edits, edit, entry)
+    if made.before == made.after:
+        made.warnings.append("this edit changes nothing")
     where = f"turn {turn.number}" if turn is not None else str(edit.at)
-    kind = "reply" if isinstance(edit, ReplyEdit) else f"result of {tool}"
-    if before == after:
-        warnings.append("this edit changes nothing")
+    if isinstance(edit, InsertEdit):
+        where = f"{edit.where} {where}"
     return {
         "index": number, "type": edit.type, "place": str(edit.at),
-        "turn": turn.number if turn is not None else None, "entry": target, "tool": tool,
-        "title": f"{where} · {kind}", "before": before, "after": after,
-        "diff": _lines(before, after), "text": None, "warnings": warnings,
+        "turn": turn.number if turn is not None else None, "entry": target,
+        "tool": entry.name if entry is not None and entry.kind == "tool" else None,
+        "title": f"{where} · {made.what}", "before": made.before, "after": made.after,
+        "diff": _lines(made.before, made.after), "text": None, "warnings": made.warnings,
     }  # fmt: skip
+
+
+def _beside(edits: Edits, edit: Edit) -> Entry | None:
+    """An entry at the place of what is put in or dropped."""
+    if not isinstance(edit, InsertEdit | DropEdit):
+        return None
+    found = affected(edits.trace, edit)
+    return found[0] if found else None
 
 
 def _fault_row(edits: Edits, number: int, edit: FaultEdit) -> dict[str, Any]:
@@ -105,83 +112,6 @@ def _fault_warnings(edits: Edits, fault: Fault) -> list[str]:
     if entry.kind == "model" and not entry.stream:
         return ["that reply is not streamed, so the call fails at once"]
     return []
-
-
-def _reply_texts(entry: Entry | None, edit: ReplyEdit) -> tuple[str, str]:
-    text, calls = _recorded(entry)
-    before = [*([text] if text else []), *(_call_text(c.name, _value(c)) for c in calls)]
-    new_text = text if edit.text is None else edit.text
-    new_calls = (
-        [_call_text(call.name, _value(call)) for call in calls]
-        if edit.tool_calls is None
-        else [_call_text(call.name, call.arguments) for call in edit.tool_calls]
-    )
-    after = [*([new_text] if new_text else []), *new_calls]
-    return "\n".join(before), "\n".join(after)
-
-
-def _recorded(entry: Entry | None) -> tuple[str, Sequence[ToolCall]]:
-    if entry is None:
-        return "", ()
-    try:
-        reply = entry.reply
-    except (TraceError, UsageError) as error:
-        return f"({error})", ()
-    return (reply.text, reply.tool_calls) if reply is not None else ("", ())
-
-
-def _value(call: ToolCall) -> Any:
-    return call.raw if call.error is not None else call.arguments
-
-
-def _call_text(name: str, arguments: Any) -> str:
-    if isinstance(arguments, str):
-        return f"{name}({arguments})"
-    if not isinstance(arguments, dict):
-        return f"{name}({_pretty(arguments)})"
-    if not arguments:
-        return f"{name}()"
-    inner = "\n".join(f"  {key}={_indented(_pretty(item))}," for key, item in arguments.items())
-    return f"{name}(\n{inner}\n)"
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _result_texts(entry: Entry | None, edit: ToolResultEdit) -> tuple[str, str]:
-    after = _pretty(edit.result)
-    if entry is None:
-        return "", after
-    if entry.error is not None:
-        return f"raised {entry.error.type}: {entry.error.message}", after
-    if entry.open:
-        return "(no result)", after
-    try:
-        return _pretty(entry.response), after
-    except TraceError as error:
-        return f"({error})", after
-
-
-def _reply_warnings(entry: Entry | None, edit: ReplyEdit) -> list[str]:
-    if entry is None or not edit.tool_calls:
-        return []
-    tools = offered_tools(entry)
-    warnings: list[str] = []
-    for call in edit.tool_calls:
-        arguments: Any = call.arguments
-        if isinstance(arguments, str):
-            try:
-                arguments = json.loads(arguments)
-            except ValueError as error:
-                warnings.append(f"the arguments of {call.name} are not JSON: {error}")
-                continue
-        warnings += call_problems(call.name, arguments, tools)
-    return warnings
 
 
 def _lines(before: str, after: str) -> list[dict[str, str]]:
