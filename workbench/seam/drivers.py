@@ -60,11 +60,10 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
         raise
     finally:
         _leave(tokens)
+        _tried(seam, decision, hooks)
     ended = _performed(seam, call, decision, hooks, result)
     if isinstance(ended, Drain):
-        for _ in ended.stream:
-            pass
-        ended = ended.then()
+        ended = _drain(ended, hooks)
     if isinstance(ended, Serve):
         return _handed(seam, call, ended, hooks, hooks.deliver(ended.served))
     return ended.result
@@ -92,11 +91,10 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
         raise
     finally:
         _leave(tokens)
+        _tried(seam, decision, hooks)
     ended = _performed(seam, call, decision, hooks, result)
     if isinstance(ended, Drain):
-        async for _ in ended.stream:
-            pass
-        ended = ended.then()
+        ended = await _adrain(ended, hooks)
     if isinstance(ended, Serve):
         result = await _settled(hooks.deliver(ended.served))
         return _handed(seam, call, ended, hooks, result)
@@ -157,6 +155,32 @@ class Drain:
         return Got(self.stream)
 
 
+def _drain(ended: Drain, hooks: Hooks) -> Got | Serve:
+    try:
+        if hasattr(hooks, "drain"):  # what the agent asked for may not be a thing to iterate over
+            hooks.drain(ended.stream)
+        else:
+            for _ in ended.stream:
+                pass
+    except Exception:
+        if ended.tap.instead is None:
+            raise
+    return ended.then()
+
+
+async def _adrain(ended: Drain, hooks: Hooks) -> Got | Serve:
+    try:
+        if hasattr(hooks, "drain"):
+            await hooks.drain(ended.stream)
+        else:
+            async for _ in ended.stream:
+                pass
+    except Exception:
+        if ended.tap.instead is None:
+            raise
+    return ended.then()
+
+
 def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
     """The call itself: for real, by what stands in for it, or with tries that fail before."""
     if decision.below:
@@ -167,13 +191,21 @@ def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
                 f"{decision.ticket.call.kind} call "
                 f"{decision.ticket.call.name or ''} has none: use layer='above'"
             )
-        served = decision.served if isinstance(decision, Serve) else None
-        return through(decision.ticket.call.request, decision.below, served)
+        if isinstance(decision, Serve):
+            return through(decision.ticket.call.request, decision.below, decision.served)
+        return through(decision.request, decision.below, None)
     assert isinstance(decision, Perform)  # noqa: S101 - a Serve without tries is handed over
     if decision.stand_in is not None:
         arguments = decode(decision.request["arguments"])
         return StandIn(decision.stand_in(**arguments))
     return hooks.perform(decision.request)
+
+
+def _tried(seam: Seam, decision: Perform | Serve, hooks: Hooks) -> None:
+    if decision.below:
+        tries, waits = getattr(hooks, "tries", 0), getattr(hooks, "waited_s", 0.0)
+        with seam.lock:
+            seam.session.injecting.tried(decision.ticket, tries, waits, seam.session.ledger)
 
 
 @dataclass(slots=True)

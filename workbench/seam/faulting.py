@@ -60,6 +60,7 @@ class Faults:
         self._left = [fault.times for fault in self._all]
         self._counts: list[dict[tuple[str, str, str, int], int]] = [{} for _ in self._all]
         self._broken: UsageError | None = None
+        self._reasons: dict[int, str] = {}
         self.fired: list[tuple[Fault, str]] = []
 
     def pick(self, ticket: Ticket) -> Fault | None:
@@ -97,10 +98,15 @@ class Faults:
         """So many of the tries that :meth:`use_up` gave were never made: they hit a later call."""
         self._left[self._number(fault)] += tries
 
-    def missed(self, ticket: Ticket) -> None:
-        """Take back that a fault hit this call: there was nothing that it could do to it."""
+    def missed(self, ticket: Ticket, why: str = "") -> None:
+        """Take back that a fault hit this call: there was nothing that it could do to it.
+
+        It stays for a later call. ``why`` is what is said of it when no call comes that it fits.
+        """
         for fault, _ in [each for each in self.fired if each[1] == ticket.id]:
-            self._left[self._number(fault)] += 1
+            number = self._number(fault)
+            self._left[number] += 1
+            self._reasons[number] = f"{why} ({ticket.id})" if why else ""
         self.fired = [each for each in self.fired if each[1] != ticket.id]
         ticket.fault = None
 
@@ -108,6 +114,11 @@ class Faults:
         """Faults that hit nothing at all."""
         hit = [fault for fault, _ in self.fired]
         return [fault for fault in self._all if not any(fault is each for each in hit)]
+
+    def why_unfired(self, fault: Fault) -> str:
+        """Why a fault hit nothing, as a part of a sentence."""
+        reason = self._reasons.get(self._number(fault))
+        return reason or f"no call met its aim ({fault.aim})"
 
     def _number(self, fault: Fault) -> int:
         return next(number for number, each in enumerate(self._all) if each is fault)

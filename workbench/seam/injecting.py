@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SimulatedCrash
 from workbench.seam.calls import MISSING, Fail, Outcome, Served
-from workbench.seam.misshape import reshape
+from workbench.seam.misshape import reshape, why_not
 from workbench.trace.faults import StreamTruncate
 
 if TYPE_CHECKING:
     from workbench.errors import StopRun
     from workbench.seam.calls import Ticket
     from workbench.seam.faulting import Faults
+    from workbench.seam.ledger import Ledger
     from workbench.trace.entries import ErrorInfo
 
 
@@ -53,17 +54,29 @@ class Injecting:
         return [error] * ticket.below
 
     def reshaped(self, ticket: Ticket, served: Served) -> Served | None:
-        """The outcome as a fault makes it; None where the fault does not fit it."""
+        """The outcome as a fault makes it; None where the fault does not fit it.
+
+        A stream that was read to its end for this is given back as it was.
+        """
         ticket.reshapes = False
+        was_read, ticket.chunks = bool(ticket.chunks), []
         earlier = self._results.get(str(ticket.call.name), MISSING)
-        changed = None
-        if served.error is None:
-            changed = reshape(ticket.fault, ticket.call, served, earlier)
+        changed = reshape(ticket.fault, ticket.call, served, earlier)
         if changed is None:
-            self.faults.missed(ticket)
-            return None
-        ticket.source, ticket.how, ticket.reason, ticket.chunks = "fault", "fault", "fault", []
+            why = why_not(ticket.fault, ticket.call, served, earlier)
+            self.faults.missed(ticket, why)
+            return served if was_read else None
+        ticket.source, ticket.how, ticket.reason = "fault", "fault", "fault"
         return changed
+
+    def tried(self, ticket: Ticket, tries: int, waited_s: float, ledger: Ledger) -> None:
+        """The SDK made that many tries by itself: what it left of the fault hits a later call."""
+        unused = ticket.below - min(tries, ticket.below)
+        if unused:
+            self.faults.give_back(ticket.fault, unused)
+        times = "1 try" if tries == 1 else f"{tries} tries"
+        wait = f", and would have waited {waited_s:.3g} s between them" if waited_s else ""
+        ledger.note(f"{ticket.id}: the SDK made {times} by itself{wait} ({ticket.fault.label})")
 
     def remember(self, ticket: Ticket, response: Any) -> None:
         """What a tool gave, for a fault that gives it once more."""
@@ -94,7 +107,7 @@ class Injecting:
         if ticket.hit or self.ends_clean(ticket):
             ticket.source, ticket.how = "fault", "fault"
         else:
-            self.faults.missed(ticket)  # the stream was over before the fault's place came
+            self.faults.missed(ticket, "the stream was over before that")
 
     def crash_after(self, ticket: Ticket) -> SimulatedCrash | None:
         """The death of the process right after a call, if a fault says so."""

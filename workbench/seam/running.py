@@ -182,7 +182,7 @@ def _judge(result: RunResult, session: Session) -> None:
     elif result.unfired:
         result.drift = DriftError(
             "\n".join(
-                f"the fault {fault.label} never fired: no call met its aim ({fault.aim})"
+                f"the fault {fault.label} never fired: {setting.faults.why_unfired(fault)}"
                 for fault in result.unfired
             )
         )

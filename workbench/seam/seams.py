@@ -187,6 +187,7 @@ class Tap:
         model. It is part of the result however the stream ends."""
         self.instead: Fail | Serve | None = None
         """What the agent gets instead of the stream, once it is read to its end."""
+        self._over = False
 
     def chunk(self, data: Any) -> None:
         """Note a chunk that is about to be delivered. After the end there is nothing to note.
@@ -195,7 +196,7 @@ class Tap:
             StopRun: the run was stopped.
             Exception: a fault breaks the stream off here: the SDK's own exception.
         """
-        if self._ticket.closed:
+        if self._ticket.closed or self._over:
             return
         with self._seam.lock:
             verdict = self._seam.session.chunk(self._ticket, data)
@@ -210,8 +211,9 @@ class Tap:
 
     def end(self, ended: Ended, error: BaseException | None = None) -> None:
         """Note how the stream ended; further calls are ignored."""
-        if self._ticket.closed:
+        if self._ticket.closed or self._over:
             return
+        self._over = True
         outcome = self._hooks.failure(error) if error is not None else Outcome()
         outcome.ended = ended
         if outcome.response is MISSING:

@@ -83,7 +83,7 @@ class Aim(BaseModel):
             words.append(f"attempt {self.attempt}")
         if self.when is not None:
             words.append(f"when {self.predicate_name}")
-        return ", ".join(words)
+        return ", ".join(words) or "any call"
 
 
 def aimed_kinds(fault: BaseFault) -> frozenset[Kind]:

@@ -172,7 +172,7 @@ class OpenAIChatView:
         if not isinstance(message.get("content"), str | list) and refusal is None:
             message["content"] = None if _calls(message) else ""
         said = {**choice, "message": message, "finish_reason": finish_reason or _finish(message)}
-        if new_text and said.get("logprobs") is not None:
+        if (new_text or refusal is not None) and said.get("logprobs") is not None:
             said["logprobs"] = None
         return _with_first_choice(source, said, seed)
 
