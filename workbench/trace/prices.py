@@ -189,6 +189,8 @@ def billed(what: Trace | Iterable[Entry]) -> list[Entry]:
 def _entry_cost(entry: Entry) -> Decimal | None:
     if entry.kind != "model":
         return None
+    if entry.cost_usd is not None:
+        return Decimal(str(entry.cost_usd))
     try:
         usage = entry.usage
     except TraceError:

@@ -75,8 +75,12 @@ def _check_fields(
 def _model_of(
     document: Document, fault: dict[str, Any], place: KeyPath, kind: Literal["model", "tool"]
 ) -> type[BaseFault]:
-    known = [name for name, each in FAULT_TYPES.items() if kind in each.kinds]
+    known = [
+        name for name, each in FAULT_TYPES.items() if kind in each.kinds and name != "stale_result"
+    ]
     name = fault.get("type")
+    if name == "stale_result":
+        document.refuse((*place, "type"), "write the earlier result once more instead")
     if not isinstance(name, str) or name not in FAULT_TYPES:
         near = difflib.get_close_matches(str(name), known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

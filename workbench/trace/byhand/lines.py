@@ -11,7 +11,7 @@ from workbench.trace.byhand.faulty import first_words, read_fault
 from workbench.trace.byhand.foreign import is_digest
 from workbench.trace.byhand.model import TURN_FIELDS, USAGE_NAMES, VERSION, Recording, Step
 from workbench.trace.byhand.shapes import NEUTRAL, NEUTRAL_VECTORS
-from workbench.trace.canonical import digest, request_hash
+from workbench.trace.canonical import digest
 from workbench.trace.entries import (
     CallLine,
     ChunkLine,
@@ -117,9 +117,7 @@ class _Writer:
             if asked_by is not None:
                 call.asked_by = asked_by
             if found.get("arguments") is not None:
-                request = {"name": found["name"], "arguments": encode(found["arguments"])}
-                call.hash = request_hash("tool", None, request)
-                call.request = request
+                call.request = {"name": found["name"], "arguments": encode(found["arguments"])}
             self.journal.call(call)
             result = ResultLine(of=call.id, source="hand")
             if found.get("success") is not None:

@@ -17,7 +17,8 @@ from workbench.trace.payloads.calls import derived_id, seed_of, settle_calls
 NEUTRAL, NEUTRAL_VECTORS = "workbench", "workbench.embeddings"
 CHAT, VECTORS = "openai.chat", "openai.embeddings"
 
-_OF_VECTORS = (NEUTRAL_VECTORS, VECTORS)
+OF_VECTORS = (NEUTRAL_VECTORS, VECTORS)
+"""The shapes of embeddings."""
 _OPENAI_FINISH = {
     "stop": "stop", "end_turn": "stop", "stop_sequence": "stop", "STOP": "stop",
     "length": "length", "max_tokens": "length", "MAX_TOKENS": "length",
@@ -40,7 +41,7 @@ def as_api(body: JSON, from_api: str, to_api: str, request_body: JSON = None) ->
             round, or another number of vectors than there were inputs.
         UnknownApiError: one of the shapes has no payload view.
     """
-    if to_api in _OF_VECTORS or from_api in _OF_VECTORS:
+    if to_api in OF_VECTORS or from_api in OF_VECTORS:
         return _vectors(body, from_api, to_api, request_body)
     if from_api == to_api:
         return body
@@ -172,7 +173,7 @@ def _openai_usage(usage: Usage | None) -> dict[str, Any] | None:
 
 def _vectors(body: JSON, from_api: str, to_api: str, request_body: JSON) -> JSON:
     source: dict[str, Any] = body if isinstance(body, dict) else {}
-    if to_api not in _OF_VECTORS:
+    if to_api not in OF_VECTORS:
         raise DriftError(
             "the call asks for a reply, and the recorded entry holds embeddings only: give the "
             "step an entry with content"
