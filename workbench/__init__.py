@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from workbench.seam.run import arecord, areplay, record, replay
     from workbench.seam.tool import Tool, tool
+    from workbench.seam.verifying import Verification, averify, verify
     from workbench.trace.edits import Edits
     from workbench.trace.places import Place, entry, parse_place, turn
     from workbench.trace.trace import Entry, Trace, Turn, load
@@ -134,6 +135,9 @@ _HOME = {
     "RunResult": "workbench.seam.result",
     "Tool": "workbench.seam.tool",
     "tool": "workbench.seam.tool",
+    "Verification": "workbench.seam.verifying",
+    "averify": "workbench.seam.verifying",
+    "verify": "workbench.seam.verifying",
     "Edits": "workbench.trace.edits",
     "Place": "workbench.trace.places",
     "entry": "workbench.trace.places",
@@ -181,8 +185,8 @@ __all__ = [
     "EditError",
     "Edits",
     "Entry",
-    "LocalModel",
     "Latency",
+    "LocalModel",
     "LocalModelError",
     "MissingExtraError",
     "Model",
@@ -224,6 +228,7 @@ __all__ = [
     "UnknownApiError",
     "UnknownToolError",
     "UsageError",
+    "Verification",
     "Workbench",
     "WorkbenchError",
     "__version__",
@@ -231,6 +236,7 @@ __all__ = [
     "arecord",
     "areplay",
     "ask_human",
+    "averify",
     "entry",
     "faulty_io",
     "fork",
@@ -256,6 +262,7 @@ __all__ = [
     "tool",
     "tool_message",
     "turn",
+    "verify",
     "write_event",
 ]
 

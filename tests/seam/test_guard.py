@@ -8,7 +8,7 @@ from scripted import World, ask
 import workbench as wb
 from workbench.seam.calls import Call, Question
 
-KEY = "sk-proj-abcdefghijklmnop1234567890ABCDEFGHIJ"
+KEY = "sk-proj-Zt9QmW3xLk7RbV2yNc8HsDf4GjP6aUeT"
 
 
 @wb.tool(effect="read")
@@ -110,9 +110,7 @@ def test_a_question_can_be_answered_with_a_result() -> None:
     recorded = wb.record(agent)
     REFUNDS.clear()
     clerk = Clerk(lambda question: question.simulate({"id": "by hand"}))
-    fork = wb.fork(
-        agent, recorded.trace, live_from=wb.turn(1), tools_after="ask", controller=clerk
-    )
+    fork = wb.fork(agent, recorded.trace, live_from=wb.turn(1), tools_after="ask", controller=clerk)
     assert (fork.status, fork.output) == ("ok", {"id": "by hand"})
     assert REFUNDS == []
     assert [question.kind for question in clerk.asked] == ["write"]
@@ -193,7 +191,7 @@ def test_a_rotated_secret_is_served_and_said(world: World) -> None:
 
     recorded = wb.record(with_key, KEY)
     world.ran.clear()
-    other = KEY.replace("abc", "xyz")
+    other = KEY.replace("Zt9", "bC5")
     replayed = wb.replay(with_key, recorded.trace, other)
     assert (replayed.status, replayed.output) == ("ok", recorded.output)
     assert world.ran == []

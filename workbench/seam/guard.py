@@ -53,7 +53,7 @@ class Guard:
         """What is asked at a breakpoint; None where there is none."""
         if not any(_stops_at(each, ticket) for each in self._policy.breakpoints):
             return None
-        return _question(ticket, f"paused before {_called(ticket.call)}", "pause")
+        return _question(ticket, f"paused before {_called(ticket)}", "pause")
 
     def holds(self, ticket: Ticket) -> Question | RunBlocked | None:
         """Whether a live call may run: None if so, else what is asked, or why it ends the run."""
@@ -69,14 +69,14 @@ class Guard:
         if choice == "deny":
             return _blocked(ticket, "live writes are denied")
         kind = "writes" if call.effect == "write" else "does not say whether it writes"
-        text = f"{call.name} {kind} and is about to run for real: {arguments_text(call)}"
+        text = f"{call.name} {kind} and is about to run for real: {_called(ticket)}"
         return _question(ticket, text, "write")
 
     def refusal(self, ticket: Ticket, question: Question | None) -> RunBlocked:
         """Why the run ends, since somebody said no."""
         why = question.why_denied if question is not None else "it was denied"
         if question is not None and question.kind == "pause":
-            return RunBlocked(f"stopped before {_called(ticket.call)}: {why}")
+            return RunBlocked(f"stopped before {_called(ticket)}: {why}")
         return _blocked(ticket, why)
 
     def passes(self, ticket: Ticket) -> Any:
@@ -92,14 +92,14 @@ class Guard:
         named = body.get("previous_response_id") if isinstance(body, dict) else None
         if named in self._replayed_responses:
             return RunBlocked(
-                f"{_called(ticket.call)} goes live and names the response '{named}', which was "
+                f"{_called(ticket)} goes live and names the response '{named}', which was "
                 "not given by the provider in this run. Go live from the turn that made it, or "
                 "send the whole conversation"
             )
         try:
             request = self._setting.redactor.resolve(request, self._setting.secrets)
         except UsageError as error:
-            return RunBlocked(f"{_called(ticket.call)} was not made: {error}")
+            return RunBlocked(f"{_called(ticket)} was not made: {error}")
         if writes(ticket.call) and ticket.reason not in ("verify", "rerun"):
             self.wrote = True
         return request
@@ -150,16 +150,19 @@ def _question(ticket: Ticket, text: str, kind: Any) -> Question:
     )
 
 
-def _called(call: Call) -> str:
+def _called(ticket: Ticket) -> str:
+    call = ticket.call
     if call.kind == "tool":
-        return arguments_text(call)
+        return arguments_text(call, ticket.sent)
     name = call.name or call.model
     return f"the {call.kind} call{f' of {name}' if name else ''}"
 
 
-def arguments_text(call: Call, limit: int = 200) -> str:
-    """A tool call as code, such as ``refund(order_id=101, amount=149.99)``, clipped."""
-    arguments = call.request.get("arguments") if isinstance(call.request, dict) else None
+def arguments_text(call: Call, sent: Any = MISSING, limit: int = 200) -> str:
+    """A tool call as code, such as ``refund(order_id=101, amount=149.99)``, clipped; with
+    ``sent`` as it is really to run."""
+    request = call.request if sent is MISSING else sent
+    arguments = request.get("arguments") if isinstance(request, dict) else None
     if isinstance(arguments, dict):
         inner = ", ".join(f"{name}={_json(value)}" for name, value in arguments.items())
     else:
@@ -173,7 +176,7 @@ def _blocked(ticket: Ticket, why: str) -> RunBlocked:
     call = ticket.call
     at = f" at {call.where}" if call.where else ""
     return RunBlocked(
-        f"{arguments_text(call)}{at} was not run: {why}. "
+        f"{_called(ticket)}{at} was not run: {why}. "
         'Let it run with tools_after="allow", or be asked for each with tools_after="ask"; '
         'if it only reads, declare it with @workbench.tool(effect="read")'
     )
