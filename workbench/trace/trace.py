@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from workbench.trace.diff import Diff
     from workbench.trace.edits import Edits
     from workbench.trace.findings import Finding
+    from workbench.trace.recipe import Recipe
 
 __all__ = ["Chunk", "Entry", "Notice", "Trace", "Turn", "load", "read_header"]
 
@@ -315,6 +316,16 @@ class Trace(About):
         from workbench.trace.trimming import trim
 
         return trim(self, first, last, keep)
+
+    def recipe(self) -> Recipe:
+        """For a fork: what it was made from, enough to make it again.
+
+        Raises:
+            UsageError: it is no fork.
+        """
+        from workbench.trace.recipe import Recipe
+
+        return Recipe.from_header(self.header)
 
     def save(self, path: Path | str, *, replace: bool = False, lossy: bool = False) -> Path:
         """Write the same bytes to a file; to ``.gz`` compressed. Gives the path.
