@@ -105,8 +105,9 @@ def test_no_secret_of_a_request_or_response_is_recorded(server: Server, tmp_path
     """Keys, cookies and unknown headers stay out of the file's very bytes."""
     path = tmp_path / "run.trace.jsonl"
     secrets = {"x-gateway": "hush-1", "Authorization": "Bearer hush-2", "OpenAI-Beta": "b=1"}
+    query = {"api-version": "7", "key": "hush-3", "access_token": "hush-4", "country_code": "DE"}
     with workbench.recording(path):
-        ask(server.url, extra_headers=secrets, extra_query={"api-version": "7", "key": "hush-3"})
+        ask(server.url, extra_headers=secrets, extra_query=query)
         with pytest.raises(openai.RateLimitError):
             ask(server.url, model="429")
     assert server.seen[0][1]["x-gateway"] == "hush-1"
@@ -115,7 +116,7 @@ def test_no_secret_of_a_request_or_response_is_recorded(server: Server, tmp_path
         assert word not in data.lower()
     entry = workbench.load(path).entries[0]
     assert entry.request["headers"] == {"openai-beta": "b=1"}
-    assert entry.request["query"] == {"api-version": "7"}
+    assert entry.request["query"] == {"api-version": "7", "country_code": "DE"}
 
 
 def test_a_retry_of_the_sdk_is_part_of_its_one_call(server: Server) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli import diff, fork, lab, record, replay, show
+from workbench.cli import diff, fork, lab, record, replay, scan, show
 from workbench.cli.edit_words import EXAMPLES
 from workbench.cli.options import AgentCommand
 from workbench.cli.output import OK, print_version
@@ -77,3 +77,8 @@ app.command(
     short_help="Open a trace in JupyterLab.",
     epilog="Exit codes: JupyterLab's own; 2 wrong use or unreadable input.",
 )(lab.lab_command)
+app.command(
+    "scan",
+    short_help="Look for secrets in files.",
+    epilog="Exit codes: 0 none found, 1 found, 2 wrong use or a file that cannot be read.",
+)(scan.scan_command)

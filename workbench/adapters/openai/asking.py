@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from workbench.adapters.openai import sdk
 from workbench.errors import UnencodableError
 from workbench.seam.calls import Call
+from workbench.trace.redaction import is_secret_in_query
 
 API = "openai.chat"
 PATH = "/chat/completions"
@@ -21,7 +22,6 @@ _SEMANTIC_HEADERS = frozenset(
     {"accept-language", "anthropic-beta", "content-language", "openai-beta", "openai-version"}
 )
 """The only request headers that are kept: they can change the answer, and hold no secret."""
-_SECRET_WORDS = ("auth", "code", "key", "password", "secret", "sig", "token")
 
 
 def endpoint(options: Any) -> str:
@@ -133,7 +133,7 @@ def _key(key: Any, path: str) -> str:
 def _query(params: Any) -> dict[str, Any]:
     if not isinstance(params, Mapping):
         return {}
-    kept = {key: value for key, value in params.items() if not _is_secret(str(key))}
+    kept = {k: v for k, v in params.items() if not is_secret_in_query(str(k))}
     found: dict[str, Any] = snapshot(kept, "$.request.query")
     return found
 
@@ -146,8 +146,3 @@ def _headers(headers: Any) -> dict[str, str]:
         for name, value in headers.items()
         if isinstance(value, str) and str(name).lower() in _SEMANTIC_HEADERS
     }
-
-
-def _is_secret(name: str) -> bool:
-    name = name.lower()
-    return any(word in name for word in _SECRET_WORDS)

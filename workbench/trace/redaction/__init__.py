@@ -3,7 +3,7 @@
 :class:`Redactor` is the door; :func:`scan` looks for what is in a file already.
 """
 
-from .names import is_secret_name
+from .names import is_secret_in_query, is_secret_name
 from .placeholders import PLACEHOLDER, mask, placeholders, same_but_placeholders
 from .redactor import Redact, Redactor
 from .rules import BUILTIN, Rule
@@ -16,6 +16,7 @@ __all__ = [
     "Redact",
     "Redactor",
     "Rule",
+    "is_secret_in_query",
     "is_secret_name",
     "mask",
     "placeholders",

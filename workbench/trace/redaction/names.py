@@ -126,15 +126,16 @@ def is_secret_name(name: str) -> bool:
     return not _PASSWORDS.isdisjoint(parts)
 
 
-def is_secret_in_query(name: str, value: str) -> bool:
+def is_secret_in_query(name: str, value: str | None = None) -> bool:
     """Whether a parameter of a URL's query is taken to be a secret.
 
-    Beside secret names these are signatures, and a ``key`` or ``code`` of 16 characters or more.
+    Beside secret names these are signatures, and a ``key`` or ``code`` of 16 characters or more:
+    of any length when no value is given.
     """
     low = name.lower()
     if is_secret_name(name) or low in _IN_QUERIES:
         return True
-    return low in _LONG_IN_QUERIES and len(value) >= _LONG
+    return low in _LONG_IN_QUERIES and (value is None or len(value) >= _LONG)
 
 
 @lru_cache(maxsize=16_384)

@@ -38,6 +38,14 @@ _KEYS: Final = (
     r"lin_api_\w{20,}",
     r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
 )
+MARKS: Final = (
+    *("sk-", "AIza", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("glpat-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
+    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "hf_", "gsk_", "xai-", "pplx-"),
+    *("nvapi-", "tvly-", "r8_", "npm_", "pypi-", "SG.", "dop_v1_", "shpat_", "shpca_", "shppa_"),
+    *("shpss_", "ya29.", "lin_api_", "AGE-SECRET-KEY-1", "eyJ"),
+)
+"""What each of these, and a web token, begins with."""
 _AWS: Final = r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"
 
 API_KEY: Final = re.compile(_BEGIN + "(?:" + "|".join((*_KEYS, _AWS)) + ")")
@@ -61,9 +69,9 @@ USERINFO: Final = re.compile(
 )
 """What stands before a URL's host: ``user:password``, or a long token alone."""
 BEARER: Final = re.compile(
-    r"(?i:\bbearer)(?:\s|%20)+(?P<secret>(?=[\w.~+/-]*[0-9])[\w.~+/-]{12,}=*|[\w.~+/-]{28,}=*)"
+    r"\b[Bb]earer(?:\s|%20)+(?P<secret>(?=[\w.~+/-]*[0-9])[\w.~+/-]{12,}=*|[\w.~+/-]{28,}=*)"
 )
-BASIC: Final = re.compile(r"(?i:\bbasic)\s+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])")
+BASIC: Final = re.compile(r"\b[Bb]asic +(?P<secret>[A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])")
 
 QUOTED: Final = re.compile(
     r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-][\w.$ -]{0,79})(?P=esc)(?P=q)\s*:\s*(?:[bru]?)"
@@ -76,7 +84,7 @@ ASSIGNED: Final = re.compile(
 )
 """``api_key="…"``, as code and the representations of objects have it."""
 VARIABLE: Final = re.compile(
-    r"(?<![\w.$-])(?P<name>[A-Z][A-Z0-9_]{2,63})=(?P<secret>[^\s\"'\\<>{}$%;&|()\[\]]{4,})"
+    r"(?<![\w.$-])(?P<name>[A-Z][A-Z0-9_]{2,63})=(?P<secret>[^\s\"'\\<>{}$%;&|()\[\]`…*]{4,})"
 )
 """``DB_PASSWORD=…``, as a shell and its files have it."""
 QUERY: Final = re.compile(
@@ -85,7 +93,7 @@ QUERY: Final = re.compile(
 """A parameter of a URL's query, or of a form."""
 OPTION: Final = re.compile(
     r"(?<![\w-])--(?P<name>[A-Za-z][\w-]{1,63})(?:=|\s+)(?P<q>[\"']?)"
-    r"(?P<secret>(?!-)[^\s\"'\\<>{}$\[\]]{4,})(?P=q)"
+    r"(?P<secret>(?!-)[^\s\"'\\<>{}$\[\]`…*]{4,})(?P=q)"
 )
 """``--password …``, as a command line has it."""
 HEADER: Final = re.compile(

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from workbench.trace.redaction.names import each_word, is_id, is_opaque, is_secret_name
 from workbench.trace.redaction.redactor import Redactor
+from workbench.trace.redaction.shapes import MARKS
 from workbench.trace.redaction.texts import Match
 
 Slot = tuple[str | int, ...]
@@ -25,13 +26,6 @@ MAX_HELD: Final = 20_000
 """Characters that may wait; more are written as they are known then."""
 _CONTEXT: Final = 256
 """Characters before what waits, to see names that stand before a value."""
-_MARKS: Final = (
-    *("sk-", "AIza", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-    *("glpat-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
-    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "hf_", "gsk_", "xai-", "pplx-"),
-    *("nvapi-", "tvly-", "r8_", "npm_", "pypi-", "SG.", "dop_v1_", "shpat_", "shpca_", "shppa_"),
-    *("shpss_", "ya29.", "lin_api_", "AGE-SECRET-KEY-1", "eyJ", "[redacted:"),
-)
 
 
 def _begun(mark: str) -> str:
@@ -41,7 +35,9 @@ def _begun(mark: str) -> str:
 
 
 _BEGUN: Final = re.compile(
-    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:" + "|".join(map(_begun, _MARKS)) + r")\Z"
+    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:"
+    + "|".join(map(_begun, (*MARKS, "[redacted:")))
+    + r")\Z"
     r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*\Z|-{1,5}(?:B(?:E(?:G(?:I(?:N.{0,40})?)?)?)?)?\Z"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}[A-Za-z0-9/+]*\Z"
     r"|(?i:bearer|basic)\s+[\w.~+/=-]*\Z"

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from workbench.trace.redaction import shapes
+from workbench.trace.redaction import gates, shapes
 from workbench.trace.redaction.names import is_secret_in_query, is_secret_name
 from workbench.trace.redaction.placeholders import PLACEHOLDER, placeholder
 from workbench.trace.redaction.rules import Rule
@@ -16,38 +16,25 @@ from workbench.trace.redaction.rules import Rule
 SHORTEST: Final = 8
 """No built-in rule finds anything in a shorter text."""
 
-_RUN: Final = b"\0" * 16
-_NO_RUN: Final = bytes(
-    0 if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-+/=.") else 1
-    for code in range(256)
-)
-"""Every key and token has 16 characters or more of these in a row, and prose hardly ever has."""
-_COLON: Final = re.compile(r"[\"']\s*+:")
-_HEADER_END: Final = re.compile(
-    r":(?:(?<=[kK][eE][yY]:)|(?<=[kK][eE][nN]:)|(?<=[iI][oO][nN]:)|(?<=[kK][iI][eE]:))"
-)
 _SCHEME: Final = re.compile(r"\s*(?i:bearer|basic|token|bot|digest|apikey)\s+(?=\S)")
 _PASSES: Final = 8
 
-_LONG: Final = (
-    ("private-key", shapes.PRIVATE_KEY),
-    ("api-key", shapes.AWS_SECRET),
-    ("api-key", shapes.API_KEY),
-    ("jwt", shapes.JWT),
-    ("secret", shapes.BEARER),
+_GATED: Final = (
+    (gates.may_hold_pem, (("private-key", shapes.PRIVATE_KEY),)),
+    (
+        gates.may_hold_key,
+        (("api-key", shapes.AWS_SECRET), ("api-key", shapes.API_KEY), ("jwt", shapes.JWT)),
+    ),
+    (gates.may_hold_userinfo, (("url-credentials", shapes.USERINFO),)),
+    (gates.may_hold_bearer, (("secret", shapes.BEARER),)),
 )
-"""What has a long run of characters; earlier ones win."""
+"""Rules for shapes, with a quick look that says whether there may be one; earlier ones win."""
 _NAMED: Final = (
-    (shapes.QUOTED, _COLON.search),
-    (shapes.ASSIGNED, None),
-    (shapes.VARIABLE, None),
-    (shapes.QUERY, None),
-    (shapes.OPTION, None),
-    (shapes.HEADER, _HEADER_END.search),
-    (shapes.COOKIE, _HEADER_END.search),
+    (gates.may_hold_pair, (shapes.QUOTED,)),
+    (gates.may_hold_assignment, (shapes.ASSIGNED, shapes.VARIABLE, shapes.QUERY)),
+    (gates.may_hold_option, (shapes.OPTION,)),
+    (gates.may_hold_header, (shapes.HEADER, shapes.COOKIE)),
 )
-_GATES: Final = {shapes.ASSIGNED: "=", shapes.VARIABLE: "=", shapes.QUERY: "=", shapes.OPTION: "--",
-                 shapes.QUOTED: ":", shapes.HEADER: ":", shapes.COOKIE: ":"}  # fmt: skip
 
 
 class Match(NamedTuple):
@@ -77,7 +64,6 @@ class Texts:
         values = sorted(set(environment), key=lambda each: (-len(each), each))
         self._values = tuple(values)
         self._environment = re.compile("|".join(map(re.escape, values))) if values else None
-        self._long = tuple(pair for pair in _LONG if pair[0] in self.names)
 
     def suspicious(self, text: str) -> bool:
         """Whether there may be a secret in a text, by the built-in rules. Fast where there is not;
@@ -180,32 +166,31 @@ class Texts:
     def _builtin(self, text: str) -> Iterator[Match]:
         if len(text) < SHORTEST:
             return
-        if self._long and _RUN in text.encode("utf-8", "replace").translate(_NO_RUN):
-            for name, regex in self._long:
-                yield from _matches(name, regex, text)
-        if "url-credentials" in self.names and "@" in text:
-            yield from _matches("url-credentials", shapes.USERINFO, text)
+        for may_hold, shaped in _GATED:
+            if may_hold(text):
+                for name, regex in shaped:
+                    if name in self.names:
+                        yield from _matches(name, regex, text)
+        if "secret" in self.names and gates.may_hold_basic(text):
+            for found in _matches("secret", shapes.BASIC, text):
+                if shapes.is_basic(text[found.start : found.end]):
+                    yield found
         yield from self._from_environment(text)
         if "secret" in self.names:
-            if "asic " in text or "ASIC " in text:
-                for found in _matches("secret", shapes.BASIC, text):
-                    if shapes.is_basic(text[found.start : found.end]):
-                        yield found
             yield from _named(text)
 
 
 def _named(text: str) -> Iterator[Match]:
     """Values that a name in the text says are secrets."""
-    for regex, gate in _NAMED:
-        if _GATES[regex] not in text or (gate is not None and gate(text) is None):
+    for may_hold, regexes in _NAMED:
+        if not may_hold(text):
             continue
-        for found in regex.finditer(text):
-            name, value = found["name"], found["secret"]
-            secret = (
-                is_secret_in_query(name, value) if regex is shapes.QUERY else (is_secret_name(name))
-            )
-            if secret and value.strip():
-                yield Match(*found.span("secret"), "secret")
+        for regex in regexes:
+            for found in regex.finditer(text):
+                name, value = found["name"], found["secret"]
+                in_query = regex is shapes.QUERY and is_secret_in_query(name, value)
+                if value.strip() and (in_query or is_secret_name(name)):
+                    yield Match(*found.span("secret"), "secret")
 
 
 def _matches(name: str, regex: re.Pattern[str], text: str) -> Iterator[Match]:
