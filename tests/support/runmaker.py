@@ -96,8 +96,9 @@ class RunMaker:
         ids: str = "call",
         parent: str | None = None,
         trace_id: str | None = None,
+        **header_fields: Any,
     ) -> None:
-        header = TraceLine(id=trace_id or f"id-{name}", name=name)
+        header = TraceLine(id=trace_id or f"id-{name}", name=name, **header_fields)
         if parent is not None:
             header.parent = ParentInfo(id=parent)
         self.journal = Journal.create(path, header) if path else Journal.in_memory(header)

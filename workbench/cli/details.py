@@ -66,7 +66,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         out["error"] = entry.error.model_dump(mode="json", exclude_none=True)
     bodies: dict[str, Callable[[], Any]] = {
         "usage": lambda: entry.usage,
-        "request": lambda: _stored(entry, entry.request),
+        "request": lambda: None if entry.hash_only else _stored(entry, entry.request),
         "sent": lambda: _stored(entry, entry.sent),
         "response": lambda: _stored(entry, entry.response),
         "chunks": lambda: [_stored(entry, chunk.data) for chunk in entry.chunks] or None,
@@ -92,9 +92,11 @@ def _stored(entry: Entry, value: Any) -> Any:
 def tool_line(entry: Entry) -> str:
     """A tool call in one line, ``refund(order_id=101) → "RF-1"``."""
     try:
-        request = entry.request
+        request = None if entry.hash_only else entry.request
         arguments = request.get("arguments") if isinstance(request, dict) else None
-        if isinstance(arguments, dict):
+        if entry.hash_only:
+            given = "arguments not recorded"
+        elif isinstance(arguments, dict):
             given = ", ".join(f"{name}={_inline(value)}" for name, value in arguments.items())
         else:
             given = _inline(arguments)
@@ -108,6 +110,8 @@ def tool_line(entry: Entry) -> str:
 
 
 def _new(entry: Entry) -> list[str]:
+    if entry.hash_only:
+        return ["the prompt was not recorded, only its hash", ""]
     try:
         messages = entry.messages
         shared = entry.shared_count

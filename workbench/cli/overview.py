@@ -28,6 +28,7 @@ def lines(trace: Trace) -> list[str]:
             out.append(f"  … and {count(len(found) - _FINDINGS, 'more finding')}")
         out.append("")
     out += _open_lines(trace)
+    out += [f"  {gap}" for gap in trace.gaps]
     out += [f"  damaged: {notice}" for notice in trace.notices[:_NOTICES]]
     if len(trace.notices) > _NOTICES:
         out.append(f"  … and {count(len(trace.notices) - _NOTICES, 'more notice')}")

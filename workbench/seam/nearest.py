@@ -11,7 +11,7 @@ from workbench.seam.calls import MISSING
 from workbench.seam.writing import clip
 from workbench.trace.canonical import digest
 from workbench.trace.payloads import compare, has_view, view, word_diff
-from workbench.trace.values import dumps
+from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,15 +131,16 @@ def _weight(candidate: Candidate) -> int:
 
 
 def _candidate(call: Call, entry: Entry, tape: Tape) -> Candidate | None:
-    try:
-        recorded = entry.request
-    except UnavailableError:
-        return None
-    read = entry.api == call.api and has_view(str(call.api)) and isinstance(recorded, dict)
-    if call.kind == "model" and read:
-        agreed, differs = _compare_model(view(str(call.api)), recorded, call.request)
+    agreed: list[str] = []
+    if entry.hash_only:
+        now = clip(dumps(encode((_items(call) or [call.request])[-1])).decode())
+        differs = [Difference("request", "", "only its hash, not its words", now)]
     else:
-        agreed, differs = _compare_plain(recorded, call.request)
+        try:
+            recorded = entry.request
+        except UnavailableError:
+            return None
+        agreed, differs = _compare(call, entry, recorded)
     if entry.step != call.step:
         differs.insert(0, Difference("step", "", entry.step or "(none)", call.step or "(none)"))
     return Candidate(
@@ -149,6 +150,13 @@ def _candidate(call: Call, entry: Entry, tape: Tape) -> Candidate | None:
         agreed=tuple(agreed),
         differs=tuple(differs),
     )
+
+
+def _compare(call: Call, entry: Entry, recorded: Any) -> tuple[list[str], list[Difference]]:
+    read = entry.api == call.api and has_view(str(call.api)) and isinstance(recorded, dict)
+    if call.kind == "model" and read:
+        return _compare_model(view(str(call.api)), recorded, call.request)
+    return _compare_plain(recorded, call.request)
 
 
 def _compare_model(shape: PayloadView, was: Any, now: Any) -> tuple[list[str], list[Difference]]:

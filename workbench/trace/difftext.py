@@ -146,6 +146,8 @@ def _came(entry: Entry) -> str:
 
 
 def _asked(entry: Entry) -> str:
+    if entry.hash_only:
+        return "not recorded"
     try:
         return brief(entry.arguments if entry.kind == "tool" else entry.prompt)
     except TraceError:
@@ -186,6 +188,9 @@ def request_differences(a: Entry, b: Entry, *, everything: bool, told: set[str])
     try:
         if a.api != b.api:
             notes = [f"api: {a.api} → {b.api}"]
+        elif a.hash_only or b.hash_only:
+            same = a.hash == b.hash
+            notes = [] if same else ["request: another one (its words were not recorded)"]
         else:
             notes = _request(a, b, everything=everything)
     except TraceError:

@@ -215,8 +215,8 @@ class Entry(EntryHead):
     def _refuse_hash_only(self) -> None:
         if self.hash_only:
             raise UnavailableError(
-                f"{self.trace.lines.place(self._line)}: of what {self.id} asked only the hash was "
-                'recorded (requests="hash"), so it cannot be shown; what came back is there'
+                f"{self.trace.lines.place(self._line)}: the request of {self.id} was not recorded, "
+                'only its hash (requests="hash")'
             )
 
     def verify(self) -> bool | None:

@@ -64,11 +64,13 @@ def summary_of(turn: Turn) -> str:
 
 
 def _tool(tool: Entry) -> str:
-    given = _values(tool.arguments)
-    if tool.open:
-        return f"{given} → no result"
+    given = "" if tool.hash_only else _values(tool.arguments)
     error = tool.error
-    return f"{given} → {_error(error) if error is not None else _values(tool.result)}"
+    if tool.open:
+        came = "no result"
+    else:
+        came = _error(error) if error is not None else _values(tool.result)
+    return f"{given} → {came}".lstrip()
 
 
 def _error(error: ErrorInfo) -> str:

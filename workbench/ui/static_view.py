@@ -141,6 +141,8 @@ def _inside(turn: Turn) -> str:
 def _saw(turn: Turn) -> list[str]:
     """How many messages the model saw, and the last one. In a long conversation nearly all of
     them were seen before: they are not put together for this."""
+    if turn.model.hash_only:
+        return ["<p>the prompt was not recorded, only its hash</p>"]
     count, own = turn.model.own_messages
     if own:
         count, last = count + len(own), view(turn.model.api or "").message(own[-1])

@@ -177,7 +177,7 @@ def _unasked(entry: Entry) -> ToolCall:
 
 def _arguments(entry: Entry) -> Any:
     """A tool's arguments as stored, which is JSON: tagged values stay tagged."""
-    request = entry.request
+    request = None if entry.hash_only else entry.request
     return request.get("arguments") if isinstance(request, dict) else None
 
 
@@ -210,7 +210,7 @@ def _call(
 
 def _specs(turn: Turn) -> list[ToolSpec]:
     api = turn.model.api
-    return view(api).tools(turn.model.body) if api else []
+    return view(api).tools(turn.model.body) if api and not turn.model.hash_only else []
 
 
 def _asked(turn: Turn, clip: Clipper) -> dict[str, Any]:
