@@ -41,7 +41,7 @@ def may_hold_key(text: str) -> bool:
     at = runs.find(_RUN)
     while at >= 0:
         end = runs.find(_END, at)
-        if _MARK.search(data, at, end if end >= 0 else len(data)) is not None:
+        if _MARK.search(data[at:end] if end >= 0 else data[at:]) is not None:
             return True
         at = runs.find(_RUN, end) if end >= 0 else -1
     return False

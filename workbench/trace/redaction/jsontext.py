@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from workbench.trace.jcs import MAX_DEPTH
+from workbench.trace.jcs import INTEGER_TEXT, MAX_DEPTH
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
@@ -64,9 +64,14 @@ def rewrite(text: str, old: Any, new: Any) -> str:
     return "".join(out)
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value that :func:`parse` gave is a number."""
-    return isinstance(value, _Number)
+def number_of(value: Any) -> Any:
+    """The number that a value which :func:`parse` gave stands for; any other value as it is."""
+    if not isinstance(value, _Number):
+        return value
+    try:
+        return int(value) if INTEGER_TEXT.match(value) else float(value)
+    except ValueError:  # more digits than Python agrees to read
+        return str(value)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

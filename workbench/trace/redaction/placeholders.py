@@ -33,7 +33,10 @@ def digest_of(secret: object, salt: str) -> str:
     elif isinstance(secret, bytes):
         data = secret
     else:
-        data = dump_encoded(secret)
+        try:
+            data = dump_encoded(secret)
+        except (TypeError, ValueError):  # a provider's JSON, which is not encoded yet
+            data = canonical(secret)
     return hmac.digest(salt.encode(), data, "sha256").hex()[:DIGITS]
 
 

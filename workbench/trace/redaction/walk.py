@@ -208,16 +208,12 @@ class Walker:
         return text if cleaned == text else cleaned
 
     def _dict(self, value: dict[Any, Any], name: str | None, depth: int) -> dict[Any, Any]:
-        changes: dict[Any, Any] = {}
         schemas = names.holds_schemas(name)
-        for key, item in value.items():
-            new = self._member(value, key, item, schemas=schemas, depth=depth)
-            if new is not item:
-                changes[key] = new
-        renamed = self._new_names(value)
-        if renamed:
-            return {renamed.get(k, k): changes.get(k, item) for k, item in value.items()}
-        return {**value, **changes} if changes else value
+        changes = {
+            key: self._member(value, key, item, schemas=schemas, depth=depth)
+            for key, item in value.items()
+        }
+        return _changed(value, changes, self._new_names(value))
 
     def _new_names(self, value: dict[Any, Any]) -> dict[Any, str]:
         """The keys that hold a secret themselves, with what is written for them."""
@@ -253,8 +249,8 @@ class Walker:
         if type(value) is dict:
             if value.keys() == {TAG, "v"}:
                 return self._secret_tag(value, rule, name)
-            new = {key: self.secret(item, rule, name) for key, item in value.items()}
-            return value if all(new[key] is item for key, item in value.items()) else new
+            changes = {k: self.secret(item, rule, name) for k, item in value.items()}
+            return _changed(value, changes, self._new_names(value))
         if type(value) in (list, tuple):
             items = [self.secret(item, rule, name) for item in value]
             if all(a is b for a, b in zip(items, value, strict=True)):
@@ -262,7 +258,7 @@ class Walker:
             return items if type(value) is list else tuple(items)
         if name is not None and names.is_countable(name):
             return value
-        return placeholder(rule, value, self.texts.salt)
+        return placeholder(rule, jsontext.number_of(value), self.texts.salt)
 
     def _secret_text(self, text: str, rule: str, name: str | None) -> str:
         inner = jsontext.parse(text)
@@ -284,7 +280,7 @@ class Walker:
             return _encoded(value, placeholder(rule, data, self.texts.salt).encode())
         if tag == "dict" and type(content) is list:
             new: Any = [
-                [pair[0], self.secret(pair[1], rule, name)] if _is_pair(pair) else pair
+                [self.clean(pair[0]), self.secret(pair[1], rule, name)] if _is_pair(pair) else pair
                 for pair in content
             ]
             return {TAG: tag, "v": new}
@@ -359,6 +355,15 @@ class Walker:
             new = self._member(texts, key, item, schemas=schemas, depth=depth + 2)
             made.append(pair if new_key is key and new is item else [new_key, new])
         return pairs if all(a is b for a, b in zip(made, pairs, strict=True)) else made
+
+
+def _changed(
+    value: dict[Any, Any], items: dict[Any, Any], renamed: dict[Any, str]
+) -> dict[Any, Any]:
+    """A map with other items and keys; itself when these are the same."""
+    if renamed:
+        return {renamed.get(key, key): item for key, item in items.items()}
+    return value if all(items[key] is item for key, item in value.items()) else items
 
 
 def _is_pair(value: Any) -> bool:
