@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from workbench.seam.run import arecord, areplay, record, replay
     from workbench.seam.tool import Tool, tool
+    from workbench.seam.rebuilding import arebuild, rebuild
     from workbench.seam.verifying import Verification, averify, verify
     from workbench.trace.edits import Edits
     from workbench.trace.places import Place, entry, parse_place, turn
@@ -135,6 +136,8 @@ _HOME = {
     "RunResult": "workbench.seam.result",
     "Tool": "workbench.seam.tool",
     "tool": "workbench.seam.tool",
+    "arebuild": "workbench.seam.rebuilding",
+    "rebuild": "workbench.seam.rebuilding",
     "Verification": "workbench.seam.verifying",
     "averify": "workbench.seam.verifying",
     "verify": "workbench.seam.verifying",
@@ -233,6 +236,7 @@ __all__ = [
     "WorkbenchError",
     "__version__",
     "afork",
+    "arebuild",
     "arecord",
     "areplay",
     "ask_human",
@@ -250,6 +254,7 @@ __all__ = [
     "parse_place",
     "plan",
     "random",
+    "rebuild",
     "record",
     "recording",
     "recording_io",

@@ -1,6 +1,10 @@
 """Laws of record, replay and fork, over generated agents."""
 
 import asyncio
+import json
+import random
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import scripted
@@ -9,6 +13,7 @@ from hypothesis import strategies as st
 from scripted import HttpStatus, aask, ask
 
 import workbench as wb
+from workbench.trace.recipe import Recipe
 
 LAW = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -137,3 +142,90 @@ def test_any_interleaving_of_concurrent_calls_replays_right(
     replayed = wb.replay(agent, recorded.trace, order)
     assert replayed.status == "ok"
     assert replayed.output == {each: f"to {prompts[each]}" for each in range(len(prompts))}
+
+
+@LAW
+@given(actions=SCRIPTS)
+def test_load_then_save_gives_equal_bytes(actions: list[tuple[str, tuple[str, Any]]]) -> None:
+    """What is read is what was written, also of a replay; and every request has its hash."""
+    numbered()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.trace.jsonl"
+        recorded = wb.record(perform, actions, to=path)
+        replayed = wb.replay(perform, path, to=Path(folder) / "b.trace.jsonl")
+        for trace in (recorded.trace, replayed.trace):
+            copy = trace.save(Path(folder) / "copy.trace.jsonl", replace=True)
+            assert copy.read_bytes() == (trace.path or path).read_bytes()
+            assert all(entry.verify() is not False for entry in trace.entries)
+            assert shape(wb.load(copy)) == shape(trace)
+
+
+CHANGES = st.lists(st.tuples(st.integers(1, 4), TEXT), max_size=3)
+
+
+@LAW
+@given(
+    prompts=st.lists(TEXT, min_size=1, max_size=4),
+    changes=CHANGES,
+    cut=st.integers(1, 5),
+    ripple=st.booleans(),
+    system=st.one_of(st.none(), TEXT),
+)
+def test_a_fork_is_made_again_from_its_recipe(
+    prompts: list[str],
+    changes: list[tuple[int, str]],
+    cut: int,
+    ripple: bool,
+    system: str | None,
+) -> None:
+    """Parent, edits, cut and options give the same fork, but for ids and times, given the same
+    live answers."""
+
+    def agent() -> list[str]:
+        said: list[dict[str, Any]] = [{"role": "system", "content": "Be kind."}]
+        for prompt in prompts:
+            said.append({"role": "user", "content": prompt})
+            said.append({"role": "assistant", "content": ask(list(said))["content"]})
+            wb.write_event("said", said[-1]["content"])
+        return [str(each["content"]) for each in said if each["role"] == "assistant"]
+
+    scripted.world.answer = lambda body: {"content": f"to {str(body['messages'])[-40:]}"}
+    parent = wb.record(agent).trace
+    edits = parent.edit()
+    for number, text in changes:
+        if number <= len(prompts):
+            edits = edits.reply(wb.turn(number), text=text)
+    if system is not None:
+        edits = edits.request(wb.turn(min(cut, len(prompts))), system=system)
+    options: dict[str, Any] = {"live_from": None if ripple else wb.turn(min(cut, len(prompts) + 1))}
+    fork = wb.fork(agent, parent, edits=edits, on_miss="live", **options)
+    assert fork.status == "ok", (fork.error, fork.drift)
+    recipe = Recipe.from_json(json.loads(json.dumps(fork.trace.recipe().to_json())))
+    again = wb.rebuild(agent, recipe, parent=parent)
+    assert (again.status, again.output) == (fork.status, fork.output)
+    assert shape(again.trace) == shape(fork.trace)
+    assert [(c.how, c.reason) for c in again.calls] == [(c.how, c.reason) for c in fork.calls]
+    assert again.trace.recipe() == fork.trace.recipe()
+
+
+LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+KEYS = st.integers(0, 10**6).map(lambda seed: "".join(random.Random(seed).choices(LETTERS, k=32)))  # noqa: S311 - no secret
+
+
+@LAW
+@given(keys=st.lists(KEYS, min_size=1, max_size=3, unique=True))
+def test_redaction_matches_on_replay(keys: list[str]) -> None:
+    """Whoever records a key replays with it, and the key is nowhere in the trace."""
+    secrets = [f"sk-proj-{key}" for key in keys]
+
+    def agent() -> list[str]:
+        return [str(ask(f"log in with {secret}")["content"]) for secret in secrets]
+
+    scripted.world.answer = lambda body: {"content": f"got {body['messages'][-1]['content']}"}
+    recorded = wb.record(agent)
+    text = str([(entry.request, entry.response) for entry in recorded.trace.entries])
+    assert not any(secret in text for secret in secrets)
+    assert len({entry.hash for entry in recorded.trace.entries}) == len(keys)
+    replayed = wb.replay(agent, recorded.trace)
+    assert replayed.status == "ok", replayed.drift
+    assert shape(replayed.trace) == shape(recorded.trace)

@@ -281,7 +281,7 @@ def _rules(ignore: Ignore | None, parent: Trace | None = None) -> dict[str, Sequ
     if recorded is not None:
         rules |= recorded.ignore
     for api, pointers in (ignore or {}).items():
-        rules[api] = [*rules.get(api, ()), *pointers]
+        rules[api] = list(dict.fromkeys([*rules.get(api, ()), *pointers]))
     return rules
 
 

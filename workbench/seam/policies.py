@@ -51,7 +51,7 @@ def replay_policy(
     """
     if str(on_miss) == "live":  # what a checker refuses, a script may still say
         raise UsageError("a replay makes no live calls; for that there is workbench.fork(…)")
-    return _checked(
+    return checked_policy(
         Policy(
             on_miss=on_miss,
             tools_before=tools,
@@ -92,7 +92,7 @@ def fork_policy(
     if on_miss is None:
         changed = bool(options.edits or options.faults or options.force_live)
         on_miss = "live" if changed and options.live_from is None else "fail"
-    return _checked(
+    return checked_policy(
         Policy(
             on_miss=on_miss,
             tools_before=tools_before,
@@ -119,7 +119,7 @@ def _released(names: Iterable[Released]) -> frozenset[str]:
     return found
 
 
-def _checked(policy: Policy) -> Policy:
+def checked_policy(policy: Policy) -> Policy:
     """The policy, once it is sure that each choice is one."""
     for name, valid in _CHOICES.items():
         choices = get_args(valid)
