@@ -205,7 +205,7 @@ def _tried(seam: Seam, decision: Perform | Serve, hooks: Hooks) -> None:
     if decision.below:
         tries, waits = getattr(hooks, "tries", 0), getattr(hooks, "waited_s", 0.0)
         with seam.lock:
-            seam.session.injecting.tried(decision.ticket, tries, waits, seam.session.ledger)
+            seam.session.tried(decision.ticket, tries, waits)
 
 
 @dataclass(slots=True)

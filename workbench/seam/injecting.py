@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from workbench.errors import StopRun
     from workbench.seam.calls import Ticket
     from workbench.seam.faulting import Faults
-    from workbench.seam.ledger import Ledger
     from workbench.trace.entries import ErrorInfo
 
 
@@ -69,14 +68,15 @@ class Injecting:
         ticket.source, ticket.how, ticket.reason = "fault", "fault", "fault"
         return changed
 
-    def tried(self, ticket: Ticket, tries: int, waited_s: float, ledger: Ledger) -> None:
-        """The SDK made that many tries by itself: what it left of the fault hits a later call."""
+    def tried(self, ticket: Ticket, tries: int, waited_s: float) -> str:
+        """The SDK made that many tries by itself, which is said in a sentence. What it left of
+        the fault's tries hits a later call."""
         unused = ticket.below - min(tries, ticket.below)
         if unused:
             self.faults.give_back(ticket.fault, unused)
         times = "1 try" if tries == 1 else f"{tries} tries"
         wait = f", and would have waited {waited_s:.3g} s between them" if waited_s else ""
-        ledger.note(f"{ticket.id}: the SDK made {times} by itself{wait} ({ticket.fault.label})")
+        return f"{ticket.id}: the SDK made {times} by itself{wait} ({ticket.fault.label})"
 
     def remember(self, ticket: Ticket, response: Any) -> None:
         """What a tool gave, for a fault that gives it once more."""
@@ -100,14 +100,15 @@ class Injecting:
             and len(ticket.chunks) >= fault.after_chunks
         )
 
-    def ended(self, ticket: Ticket) -> None:
-        """A call ended: whether the fault that was meant for it has hit it."""
+    def ended(self, ticket: Ticket) -> bool:
+        """A call ended: whether the fault that was to break its stream off did so."""
         if ticket.cut_after is None:
-            return
+            return False
         if ticket.hit or self.ends_clean(ticket):
             ticket.source, ticket.how = "fault", "fault"
-        else:
-            self.faults.missed(ticket, "the stream was over before that")
+            return True
+        self.faults.missed(ticket, "the stream was over before that")
+        return False
 
     def crash_after(self, ticket: Ticket) -> SimulatedCrash | None:
         """The death of the process right after a call, if a fault says so."""

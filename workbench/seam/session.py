@@ -123,7 +123,8 @@ class Session:
             if served is not None:
                 return self._hand_over(ticket, served)
         ticket.closed = True
-        self.injecting.ended(ticket)
+        if self.injecting.ended(ticket) and ticket.entry is not None:
+            self.tape.give_back(ticket.entry)
         self.ledger.end(ticket, outcome)
         error = outcome.error
         if error is not None and error.type == "DriftError":  # what was received is read past
@@ -168,6 +169,12 @@ class Session:
             raise self.drift
         else:
             pins.go_on(reading)
+
+    def tried(self, ticket: Ticket, tries: int, waited_s: float) -> None:
+        """The SDK made its own tries at a call, of which faults made the first ones fail."""
+        if tries <= ticket.below and ticket.entry is not None:
+            self.tape.give_back(ticket.entry)  # no try came as far as what was recorded
+        self.ledger.note(self.injecting.tried(ticket, tries, waited_s))
 
     def opened(self, ticket: Ticket) -> None:
         """A live stream is handed over: its reader may take his time."""

@@ -170,7 +170,14 @@ class Tape:
             same = entry is not None and entry.kind == call.kind
             if entry is not None and same and (call.kind == "model" or named(entry) == call.name):
                 return entry
-        return self.next_in_step(call)
+        return self.next_in_step(call) or self._last_by_hand(call)
+
+    def _last_by_hand(self, call: Call) -> Entry | None:
+        """The last turn of the step, which a list written by hand repeats once it runs out."""
+        for entry in reversed(self.entries if call.kind == "model" else ()):
+            if entry.kind == "model" and entry.step == call.step:
+                return entry if entry.source == "hand" else None
+        return None
 
     def consume(self, entry: Entry) -> None:
         """Mark an entry as served, and with it the calls that it enclosed."""
@@ -192,6 +199,26 @@ class Tape:
         self.served.discard(entry.id)
         for inner in self._inside.get(entry.id, ()):
             self.discard(inner)
+
+    def give_back(self, entry: Entry) -> None:
+        """Take back that an entry was served: a fault kept it from the agent, and a retry of the
+        call is to get it."""
+        self.served.discard(entry.id)
+        if entry.id not in self._gone:
+            return
+        self._gone.discard(entry.id)
+        if not entry.open and self._cut.why(entry) is None:
+            self._before[entry.step] += 1
+        digest = self.digest(entry)
+        queues = [self._by_step[entry.kind, entry.step]]
+        if digest is not None:
+            queues.append(self._by_hash[entry.kind, entry.step, digest])
+        for queue in queues:
+            if not any(each.id == entry.id for each in queue):
+                queue.appendleft(entry)
+        self._place = min(self._place, self.entries.index(entry))
+        for inner in self._inside.get(entry.id, ()):
+            self.give_back(inner)
 
     def waits_before_cut(self, step: str) -> bool:
         """Whether a step still has recorded calls to be served before the run goes live."""
@@ -241,5 +268,8 @@ def leftover(tape: Tape, live: Iterable[str]) -> list[Entry]:
     return [
         each
         for each in tape.waiting()
-        if each.id not in skip and not each.open and each.id not in tape.served
+        if each.id not in skip
+        and not each.open
+        and each.id not in tape.served
+        and not (each.kind == "event" and each.source == "hand")  # the log of another system
     ]
