@@ -144,8 +144,8 @@ CASES: list[tuple[Any, str]] = [
     (
         {"draft": {"content": "x", "fault": {"type": "timeout"}}},
         (
-            "at draft.fault: a timeout fault comes instead of an answer, and this turn has both; put "
-            "the answer into the next turn of a list"
+            "at draft.fault: a timeout fault comes instead of an answer, and this turn has both; "
+            "put the answer into the next turn of a list"
         ),
     ),
     ({"_tools": []}, "at _tools: _tools is an object by step, not a list"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import DriftError
 from workbench.seam.calls import MISSING, Outcome
+from workbench.seam.explain_hand import by_hand, changed_by_hand
 from workbench.seam.guard import arguments_text
 from workbench.seam.nearest import Candidate, named, nearest
 from workbench.seam.writing import short
@@ -63,7 +64,8 @@ def explain(ticket: Ticket, tape: Tape, parent: Trace | None) -> DriftError:
         position=tape.entries.index(place) + 1 if place is not None else None,
         holds=f"the {_named(place)} (entry {place.id})" if place is not None else "",
     )
-    return DriftError(_text(miss, call, same, void, parent), miss=miss)
+    hand = by_hand(call, tape, parent)
+    return DriftError(_text(miss, call, same, void, parent, hand), miss=miss)
 
 
 def lenient(ticket: Ticket, entry: Entry | None, tape: Tape) -> str:
@@ -72,6 +74,9 @@ def lenient(ticket: Ticket, entry: Entry | None, tape: Tape) -> str:
     where = f"{call.kind} call at {call.where or 'an unknown line'}"
     if entry is None:
         return f"{where}: nothing recorded fits; a placeholder was served"
+    hand = changed_by_hand(call, entry)
+    if hand:
+        return f"{where}: changed since the recording ({hand}); {entry.id} was served anyway"
     found = nearest(call, tape, entry)
     differs = (
         [f"{each.where}: {each.recorded} became {each.now}" for each in found[0].differs[:3]]
@@ -138,7 +143,12 @@ def _at(where: str | None) -> str:
 
 
 def _text(
-    miss: Miss, call: Call, same: list[Entry], void: list[Entry], parent: Trace | None
+    miss: Miss,
+    call: Call,
+    same: list[Entry],
+    void: list[Entry],
+    parent: Trace | None,
+    hand: list[str],
 ) -> str:
     parts = [
         f"drift at turn {miss.turn}" if miss.turn else "drift before the first turn",
@@ -149,6 +159,8 @@ def _text(
     lines = [" · ".join(part for part in parts if part)]
     if void:
         lines += _void(call, void[0])
+    elif hand:
+        lines += hand
     elif same:
         lines += _used_up(call, same)
     elif miss.position is not None and not miss.candidates:
@@ -237,6 +249,8 @@ def _ways_out(
     if void:
         out.append(("run it again", 'tools_before="verify", with setup= for the recorded world'))
     differs = miss.candidates[0].differs if miss.candidates else ()
+    if parent is not None and parent.header.hand is not None:
+        return out[1:]
     if call.kind == "model" and differs and len(differs) <= 2:
         rules = " ".join(f"--ignore {call.api}:{each.pointer}" for each in differs)
         out.append(("ignore it", rules))

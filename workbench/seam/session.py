@@ -257,7 +257,11 @@ class Session:
             return self._perform(ticket) if self.policy.fresh_world else self._live(ticket)
         ticket.how, ticket.source = "replayed", "replayed"
         ticket.reason = "hit" if ticket.reason == "record" else ticket.reason
-        return self._serve(ticket, serve_entry(ticket.call, entry))
+        try:
+            return self._serve(ticket, serve_entry(ticket.call, entry))
+        except DriftError as error:  # the entry holds another kind of answer
+            self.drift = self.drift or error
+            return Fail(ticket, error)
 
     def _without_entry(self, ticket: Ticket) -> Decision:
         call = ticket.call
