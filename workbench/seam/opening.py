@@ -238,10 +238,12 @@ def _header(
     }
     if output.tags:
         fields["tags"] = list(output.tags)
+    if output.requests != "full":
+        fields["requests"] = output.requests
     if redactor.names:
         fields |= {"redact": list(redactor.names), "salt": redactor.salt}
     given = _encoded(arguments)
-    if given is not MISSING:
+    if given is not MISSING and output.requests == "full":  # what an agent is asked is a prompt
         fields["input"] = given
     return TraceLine(**fields)
 
