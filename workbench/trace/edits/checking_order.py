@@ -99,8 +99,9 @@ def check_drop(edits: Edits, edit: DropEdit) -> list[Problem]:
 
 def _check_tool(edits: Edits, edit: DropEdit, entry: Entry, turn: Turn) -> list[Problem]:
     call = call_of(entry, turn)
-    if call is None:
-        return []
+    said = _reply_edit(edits, turn)
+    if call is None or (said is not None and said.tool_calls is not None):
+        return []  # nobody asked for it, or the edited reply says what is asked for
     name = f"'{call.id}' ({call.name})" if call.id else f"of {call.name}"
     if not edit.pair:
         pair = edit.model_copy(update={"pair": True})

@@ -272,7 +272,7 @@ def _said(op: str, number: int | None, said: Said) -> MessageEdit:
     return made
 
 
-def _make(model: Any, **fields: Any) -> Any:
+def _make(model: Any, /, **fields: Any) -> Any:
     try:
         return model(**fields)
     except ValueError as error:
