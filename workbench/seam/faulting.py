@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
-from workbench.trace.faults import aimed_kinds
+from workbench.trace.faults import aimed_kinds, only_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ class SeenCall:
     """Which try of the same call it is, from 1."""
     request: Any
     """What is asked: a model's ``{"path", "body"}``, a tool's ``{"name", "arguments"}``, a
-    person's ``{"prompt"}``, an event's data."""
+    person's ``{"prompt"}``, an event's ``{"type", "data"}``."""
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -51,12 +51,23 @@ class SeenCall:
         found = self.request.get("body") if isinstance(self.request, dict) else None
         return found if self.kind == "model" and isinstance(found, dict) else {}
 
+    @property
+    def data(self) -> Any:
+        """What an event carries; None for any other call."""
+        return self.request.get("data") if self.kind == "event" else None
+
 
 class Faults:
-    """The faults of one run. A retry of a call is the same call: it is not counted anew."""
+    """The faults of one run. A retry of a call is the same call: it is not counted anew.
+
+    Raises:
+        UsageError: the function that a fault is aimed with is only known by its name.
+    """
 
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
         self._all = list(faults)
+        for problem in filter(None, map(only_named, self._all)):
+            raise UsageError(problem)
         self._left = [fault.times for fault in self._all]
         self._counts: list[dict[tuple[str, str, str, int], int]] = [{} for _ in self._all]
         self._broken: UsageError | None = None

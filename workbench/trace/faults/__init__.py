@@ -16,7 +16,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from workbench.trace.faults.aims import Aim, Kind, Predicate, aimed_kinds, check_entry, impossible
+from workbench.trace.faults.aims import (
+    Aim,
+    Kind,
+    Predicate,
+    aimed_kinds,
+    check_entry,
+    impossible,
+    only_named,
+)
 from workbench.trace.faults.base import BaseFault, Layer, Phase
 from workbench.trace.faults.crash import Crash
 from workbench.trace.faults.replies import (
@@ -73,6 +81,7 @@ __all__ = [
     "check_fault",
     "fault_sentence",
     "impossible",
+    "only_named",
 ]
 
 Fault = Annotated[
@@ -130,10 +139,7 @@ def check_fault(fault: Fault) -> Fault:
         ValueError: its predicate is only known by name.
     """
     checked = _Checked(fault=fault).fault
-    aim = checked.aim
-    if aim.when is not None and aim.predicate is None:
-        raise ValueError(
-            f"the predicate {aim.predicate_name} of the fault {checked.label} is a function, of "
-            "which a trace keeps the name only: aim the fault again with .at(when=...)"
-        )
+    problem = only_named(checked)
+    if problem is not None:
+        raise ValueError(problem)
     return checked

@@ -114,6 +114,17 @@ def impossible(fault: BaseFault) -> str | None:
     return None
 
 
+def only_named(fault: BaseFault) -> str | None:
+    """Why a fault that was read from a trace cannot be used as it is; None when it can."""
+    aim = fault.aim
+    if aim.when is None or aim.predicate is not None:
+        return None
+    return (
+        f"the predicate {aim.predicate_name} of the fault {fault.label} is a function, of which a "
+        "trace keeps the name only: aim the fault again with .at(when=...)"
+    )
+
+
 def _not_below(fault: BaseFault) -> str | None:
     name = fault.name
     if not fault.reaches_below:
