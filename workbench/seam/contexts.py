@@ -13,6 +13,7 @@ from workbench.seam.opening import (
     Output,
     Redact,
     Secrets,
+    Steps,
     TraceLike,
     as_trace,
     open_fork,
@@ -105,6 +106,7 @@ def recording(
     replace: bool = False,
     durability: Literal["os", "fsync"] = "os",
     requests: Literal["full", "hash"] = "full",
+    steps: Steps | None = None,
     redact: Redact = True,
     ignore: Ignore | None = None,
     controller: Controller | None = None,
@@ -122,7 +124,7 @@ def recording(
     Raises:
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
-    output = Output(to, name, tags, replace, durability, requests, redact)
+    output = Output(to, name, tags, replace, durability, requests, redact, steps)
     setting = open_recording(AgentInfo(kind="code"), output, arguments=None, ignore=ignore)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run

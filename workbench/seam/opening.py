@@ -42,6 +42,8 @@ TraceLike = Trace | str | Path
 Ignore = dict[str, list[str]]
 Redact = bool | Sequence[Any]
 """True for the built-in rules, False for none, or rules besides the built-in ones."""
+Steps = Mapping[str, Sequence[str]]
+"""For each step those that it depends on."""
 Secrets = Iterable[str] | Mapping[str, str]
 """What placeholders of secrets stand for."""
 
@@ -57,8 +59,10 @@ class Output:
     durability: Literal["os", "fsync"] = "os"
     requests: Literal["full", "hash"] = "full"
     redact: Redact = True
+    steps: Steps | None = None
 
     def __post_init__(self) -> None:
+        _check_steps(self.steps or {})
         for name, known in (("durability", ("os", "fsync")), ("requests", ("full", "hash"))):
             if getattr(self, name) not in known:
                 raise UsageError(
@@ -148,6 +152,8 @@ def open_fork(
         agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
     )
     header.parent = _parent_info(parent, options, given, cut)
+    if parent.header.steps:
+        header.steps = parent.header.steps
     targets = edits.targets()
     return Setting(
         journal=output.journal(header, redactor),
@@ -188,6 +194,18 @@ def moved_cut(parent: Trace, taped: Trace, live_from: LiveFrom) -> LiveFrom:
 
 def _values(targets: Mapping[str, Edit]) -> dict[str, Any]:
     return {name: edit.value for name, edit in targets.items() if isinstance(edit, ValueEdit)}
+
+
+def _check_steps(steps: Steps) -> None:
+    for name, needs in steps.items():
+        if isinstance(needs, str):
+            raise UsageError(f"steps={{{name!r}: {needs!r}}}: give a list of steps")
+        for need in needs:
+            if need not in steps:
+                raise UsageError(
+                    f"step '{name}' depends on '{need}', which is none of steps=: name it there, "
+                    "with [] if it depends on nothing"
+                )
 
 
 def as_trace(trace: TraceLike) -> Trace:
@@ -238,6 +256,8 @@ def _header(
     }
     if output.tags:
         fields["tags"] = list(output.tags)
+    if output.steps:
+        fields["steps"] = {name: list(needs) for name, needs in output.steps.items()}
     if output.requests != "full":
         fields["requests"] = output.requests
     if redactor.names:

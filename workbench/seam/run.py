@@ -13,6 +13,7 @@ from workbench.seam.opening import (
     Output,
     Redact,
     Secrets,
+    Steps,
     TraceLike,
     as_trace,
     open_fork,
@@ -43,6 +44,7 @@ def _record(
     mode: Mode | None = None,
     durability: Literal["os", "fsync"] = "os",
     requests: Literal["full", "hash"] = "full",
+    steps: Steps | None = None,
     redact: Redact = True,
     ignore: Ignore | None = None,
     controller: Controller | None = None,
@@ -65,6 +67,8 @@ def _record(
             ``"all"``: it is recorded anew.
         durability: ``"os"`` survives the death of this process, ``"fsync"`` a power loss.
         requests: ``"hash"`` keeps hashes instead of prompts and arguments.
+        steps: which steps depend on which, such as ``{"plan": [], "write": ["plan"]}``: a fork that
+            is live from a step is live in those that depend on it too.
         redact: takes secrets out of what is written: True (the built-in rules), False, or a list
             of further rules (:mod:`workbench.trace.redaction`).
         ignore: JSON pointers into a request that do not count when it is looked up, per api.
@@ -79,7 +83,7 @@ def _record(
     function, info = resolve(agent)
     given = given_to_record(function, info, args, kwargs)
     check_arguments(function, *given.full, record, options)
-    output = Output(to, name, tags, replace, durability, requests, redact)
+    output = Output(to, name, tags, replace, durability, requests, redact, steps)
     if mode is not None:
         return prepare_mode(mode, function, info, given, output, ignore, controller)
     setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
