@@ -4,170 +4,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
 from typing import Any, Final
 
-import orjson
-
-from workbench.errors import UnencodableError
-from workbench.trace.jcs import MAX_DEPTH, TAG
+from workbench.trace.jcs import TAG
 from workbench.trace.redaction import jsontext, names
 from workbench.trace.redaction.placeholders import PLACEHOLDER, placeholder
-from workbench.trace.redaction.rules import Rule, plain_key
-from workbench.trace.redaction.texts import SHORTEST, Texts
+from workbench.trace.redaction.seen import DEEPEST, Seen, too_deep
 
-PLAIN: Final = 0
-SPECIAL: Final = 1
-"""Something is to be looked at more closely: a secret's name, a tag, a name that is a secret."""
-OPAQUE: Final = 2
-
-_DEEPEST: Final = MAX_DEPTH + 60
-_MAX_NAMES: Final = 50_000
-_MAX_CHARACTERS: Final = 32 * 1024**2
-_MAX_TEXTS: Final = 200_000
 _SCALARS: Final = names.each_word(
     "int float complex Decimal UUID date time datetime timedelta blob"
 )
 _BYTES: Final = frozenset({"bytes", "bytearray"})
 
 
-class Walker:
-    """Cleans values. It remembers texts that it has seen, so that a conversation that grows costs
-    what is new in it."""
-
-    def __init__(self, texts: Texts, keys: Iterable[Rule]) -> None:
-        self.texts = texts
-        self._keys = {key: rule.name for rule in keys for key in rule.keys}
-        self._by_name = "secret" in texts.names
-        self._names: dict[str, int] = {}
-        self._renamed: dict[str, str] = {}
-        self._known: dict[str, str] = {}
-        self._size = 0
-        self._shortest = 1 if texts.custom else SHORTEST
-
-    # -- the usual case: nothing in it -------------------------------------------------------
-
-    def is_clean(self, value: Any) -> bool:
-        """Whether a value surely holds no secret. It is remembered when it is so."""
-        unseen: list[str] = []
-        if not self._plain(value, unseen, 0):
-            return False
-        if not unseen:
-            return True
-        texts = self.texts
-        if texts.custom and any(texts.find(text) for text in unseen):
-            return False
-        if texts.suspicious(unseen[0] if len(unseen) == 1 else "\n".join(unseen)):
-            return False
-        for text in unseen:
-            self._remember(text, text)
-        return True
-
-    def _plain(self, value: Any, unseen: list[str], depth: int) -> bool:
-        """Whether no name in a value is special; collects the texts that were not seen yet."""
-        kind = type(value)
-        if kind is dict:
-            return self._plain_dict(value, unseen, depth)
-        if kind is list or kind is tuple:
-            if depth > _DEEPEST:
-                raise _too_deep()
-            known, shortest = self._known, self._shortest
-            for item in value:
-                kind = type(item)
-                if kind is str:
-                    if item[:2] == "--" or (
-                        len(item) >= shortest
-                        and known.get(item) is not item
-                        and not self._plain_text(item, unseen)
-                    ):
-                        return False
-                elif kind is dict:
-                    if not self._plain_dict(item, unseen, depth + 1):
-                        return False
-                elif (kind is list or kind is tuple) and not self._plain(item, unseen, depth + 1):
-                    return False
-            return True
-        return kind is not str or self._plain_text(value, unseen)
-
-    def _plain_dict(self, value: dict[Any, Any], unseen: list[str], depth: int) -> bool:
-        if depth > _DEEPEST:
-            raise _too_deep()
-        known, shortest, verdicts = self._known, self._shortest, self._names
-        for key, item in value.items():
-            verdict = verdicts.get(key)
-            if verdict is None:
-                verdict = self._judge(key)
-            if verdict == SPECIAL:
-                return False
-            kind = type(item)
-            if kind is str:
-                if (
-                    len(item) >= shortest
-                    and verdict != OPAQUE
-                    and known.get(item) is not item
-                    and not self._plain_text(item, unseen)
-                ):
-                    return False
-            elif kind is dict:
-                if not self._plain_dict(item, unseen, depth + 1):
-                    return False
-            elif (kind is list or kind is tuple) and not self._plain(item, unseen, depth + 1):
-                return False
-        return True
-
-    def _plain_text(self, text: str, unseen: list[str]) -> bool:
-        """The same for a text that is not the very object that was seen."""
-        seen = self._known.get(text)
-        if seen is not None:
-            return seen == text
-        if len(text) < self._shortest:
-            return True
-        unseen.append(text)
-        if not jsontext.looks_like_json(text):
-            return True
-        try:
-            return self._plain(orjson.loads(text), unseen, 0)
-        except ValueError:
-            return jsontext.parse(text) is None
-        except UnencodableError:
-            return True  # deeper than any value: looked at as a text
-
-    def _judge(self, key: Any) -> int:
-        """What a key says; remembered."""
-        if type(key) is not str:
-            return SPECIAL
-        if key == TAG or key in ("value", "headers") or self._rule_of(key) is not None:
-            verdict = SPECIAL
-        elif names.is_opaque(key):
-            verdict = OPAQUE
-        else:
-            verdict = SPECIAL if key.endswith(("headers", "Headers")) else PLAIN
-        cleaned = self.texts.clean(key) if len(key) >= self._shortest else key
-        if len(self._names) >= _MAX_NAMES:
-            self._names.clear()
-            self._renamed.clear()
-        if cleaned != key:
-            verdict, self._renamed[key] = SPECIAL, cleaned
-        self._names[key] = verdict
-        return verdict
-
-    def _rule_of(self, key: str) -> str | None:
-        """The rule by which everything under a key is a secret."""
-        if self._keys:
-            rule = self._keys.get(plain_key(key))
-            if rule is not None:
-                return rule
-        return "secret" if self._by_name and names.is_secret_name(key) else None
-
-    def _remember(self, text: str, cleaned: str) -> None:
-        self._size += len(text)
-        if self._size > _MAX_CHARACTERS or len(self._known) >= _MAX_TEXTS:
-            self._known.clear()
-            self._size = len(text)
-        # Under the cleaned text's own object, where it is the same: it is recognised fastest.
-        self._known[text] = text if cleaned == text else cleaned
-
-    # -- the other case ----------------------------------------------------------------------
+class Walker(Seen):
+    """Puts placeholders into values."""
 
     def clean(self, value: Any, name: str | None = None, depth: int = 0) -> Any:
         """A value with placeholders for its secrets; itself when there are none.
@@ -177,8 +28,8 @@ class Walker:
             name: the key under which it stands.
             depth: how many containers are around it.
         """
-        if depth > _DEEPEST:
-            raise _too_deep()
+        if depth > DEEPEST:
+            raise too_deep()
         kind = type(value)
         if kind is str:
             return self._text(value, name)
@@ -217,12 +68,14 @@ class Walker:
 
     def _new_names(self, value: dict[Any, Any]) -> dict[Any, str]:
         """The keys that hold a secret themselves, with what is written for them."""
+        found = {}
         for key in value:
-            if type(key) is str and key not in self._names:
-                self._judge(key)
-        if self._renamed.keys().isdisjoint(value):
-            return {}
-        return {key: self._renamed[key] for key in value if key in self._renamed}
+            if type(key) is str:
+                if key not in self._names:
+                    self._judge(key)
+                if key in self._renamed:
+                    found[key] = self._renamed[key]
+        return found
 
     def _member(
         self, holder: dict[Any, Any], key: Any, item: Any, *, schemas: bool, depth: int
@@ -385,9 +238,3 @@ def _decoded(content: Any) -> bytes | None:
 
 def _encoded(value: dict[str, Any], data: bytes) -> dict[str, Any]:
     return {TAG: value[TAG], "v": base64.b64encode(data).decode()}
-
-
-def _too_deep() -> UnencodableError:
-    return UnencodableError(
-        f"a value contains itself, or is nested more than {MAX_DEPTH} levels deep; flatten it"
-    )
