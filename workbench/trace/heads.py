@@ -6,12 +6,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from workbench.errors import TraceFormatError, TraceVersionError
+from workbench.errors import TraceFormatError
 from workbench.trace.checking import first_problem
-from workbench.trace.entries import FORMAT, VERSION, TraceLine
+from workbench.trace.entries import FORMAT, TraceLine
 from workbench.trace.notices import Notices
 from workbench.trace.sources import Source
 from workbench.trace.values import loads
+from workbench.trace.versions import Reader, reader_of
 
 BOM = b"\xef\xbb\xbf"
 
@@ -21,8 +22,9 @@ _NOT_TRACE = 'its first line must be the trace\'s header, {"line":"trace", …}'
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_first_line(source: Source, notices: Notices) -> tuple[TraceLine, int]:
-    """The header, and where the trace begins in the file (3 after a byte order mark).
+def read_first_line(source: Source, notices: Notices) -> tuple[TraceLine, int, Reader]:
+    """The header, where the trace begins in the file (3 after a byte order mark), and what reads
+    its lines.
 
     Raises:
         TraceVersionError: the version is newer than this package reads, or is none.
@@ -39,7 +41,8 @@ def read_first_line(source: Source, notices: Notices) -> tuple[TraceLine, int]:
     if b"\0" in beginning:
         raise _bad(source, "this is a binary file, not a trace")
     first = _first_line(source, begin)
-    return _header(source, first), begin
+    header, reader = _header(source, first)
+    return header, begin, reader
 
 
 def _bad(source: Source, message: str, line: int | None = None) -> TraceFormatError:
@@ -58,39 +61,22 @@ def _first_line(source: Source, begin: int) -> bytes:
         size = min(source.size - begin, size * 8)
 
 
-def _header(source: Source, first: bytes) -> TraceLine:
+def _header(source: Source, first: bytes) -> tuple[TraceLine, Reader]:
     try:
         data = loads(first)
     except TraceFormatError as error:
         raise _bad(source, _guess(source, first), 1) from error
     if not isinstance(data, dict) or data.get("line") != "trace":
         raise _bad(source, _what_json(data), 1)
-    _check_version(source, data)
-    try:
-        return TraceLine.model_validate(data)
-    except ValidationError as error:
-        raise _bad(source, f"the header is not valid: {first_problem(error)}", 1) from error
-
-
-def _check_version(source: Source, data: dict[str, Any]) -> None:
     if data.get("format") != FORMAT:
         raise _bad(source, f"the header's format is {data.get('format')!r}, not {FORMAT!r}", 1)
-    version = data.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        has = "names no format version" if version is None else f"has the version {version!r}"
-        raise TraceVersionError(
-            f"the header {has}, and versions are whole numbers from 1; "
-            "the file was not written by a workbench, or was changed since",
-            file=source.path,
-            line=1,
-        )
-    if version > VERSION:
-        raise TraceVersionError(
-            f"the trace has format version {version}, and this workbench reads up to {VERSION}. "
-            "Update it:  pip install -U trace-workbench",
-            file=source.path,
-            line=1,
-        )
+    reader = reader_of(data.get("version"), source.path)
+    try:
+        return TraceLine.model_validate(reader.loads(first)), reader
+    except TraceFormatError as error:
+        raise _bad(source, f"the header is not valid: {error}", 1) from error
+    except ValidationError as error:
+        raise _bad(source, f"the header is not valid: {first_problem(error)}", 1) from error
 
 
 def _guess(source: Source, first: bytes) -> str:

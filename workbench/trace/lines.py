@@ -11,7 +11,7 @@ from workbench.errors import TraceFormatError, UnavailableError
 from workbench.trace.notices import Notices
 from workbench.trace.scan import HEAVY, Index
 from workbench.trace.sources import Source
-from workbench.trace.values import loads
+from workbench.trace.versions import Reader
 
 _HEAD = 1024
 _MARKS = {code: f',"{name}":'.encode() for code, name in HEAVY.items()}
@@ -23,10 +23,11 @@ _SHORT = 64 * 1024
 class Lines:
     """The lines of a trace."""
 
-    def __init__(self, source: Source, index: Index, notices: Notices) -> None:
+    def __init__(self, source: Source, index: Index, notices: Notices, reader: Reader) -> None:
         self.source = source
         self.index = index
         self.notices = notices
+        self.reader = reader
         self._heads: dict[int, dict[str, Any]] = {}
 
     def raw(self, line: int) -> bytes:
@@ -45,7 +46,7 @@ class Lines:
     def parse(self, data: bytes, line: int) -> dict[str, Any]:
         """A line's bytes as an object. Raises as :meth:`whole`."""
         try:
-            found = loads(data)
+            found = self.reader.loads(data)
         except TraceFormatError as error:
             self.notices.add(f"damaged ({error}); what it held is lost", line + 1)
             raise UnavailableError(
@@ -138,7 +139,8 @@ class Lines:
         """
         data = self.raw(line)
         found = self.parse(data, line)
-        return found.get(HEAVY.get(self.index.kinds[line], "")), may_hold_tags(data)
+        tags = self.reader.old or may_hold_tags(data)
+        return found.get(HEAVY.get(self.index.kinds[line], "")), tags
 
 
 def may_hold_tags(data: bytes) -> bool:

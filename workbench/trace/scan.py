@@ -38,6 +38,7 @@ from workbench.trace.index import (
 from workbench.trace.notices import Notices
 from workbench.trace.sources import Source
 from workbench.trace.values import loads
+from workbench.trace.versions import Reader
 
 __all__ = [
     "BAD", "BLOB", "CHUNK", "CLOCK", "END", "ENTRY_KINDS", "EVENT", "HEAVY", "INPUT", "MAX_LINE",
@@ -75,17 +76,19 @@ _CODE = {b"model": MODEL, b"tool": TOOL, b"": RESULT}
 _Found = tuple[bytes, bytes, bytes, bytes, bytes]
 
 
-def scan(source: Source, begin: int, notices: Notices) -> Index:
+def scan(source: Source, begin: int, notices: Notices, reader: Reader) -> Index:
     """Find the lines of a source, from the byte where the first begins."""
-    return _Scan(source, notices).run(begin)
+    return _Scan(source, notices, reader).run(begin)
 
 
 class _Scan:
-    def __init__(self, source: Source, notices: Notices) -> None:
+    def __init__(self, source: Source, notices: Notices, reader: Reader) -> None:
         self.source = source
         self.notices = notices
         self.index = Index()
-        self.parse_all = source.size <= _PARSE_ALL
+        self.loads = reader.loads
+        self.index.all_loose = reader.old  # what stands in the file is not what is read
+        self.parse_all = source.size <= _PARSE_ALL or reader.old
         # A writer's lines are recognised by their first bytes once some were found to be as a
         # journal writes them: until then, how many those are.
         self.samples: dict[str, int] = {}
@@ -300,7 +303,7 @@ class _Scan:
             self.index.kinds.append(OTHER)
             return
         try:
-            line = loads(data)
+            line = self.loads(data)
         except TraceFormatError as error:
             self.bad(f"damaged ({error}); what it held is lost, the other lines are read")
             return

@@ -79,10 +79,10 @@ class Trace(About):
         self._source = source
         self.path: Path | None = source.path
         """The file; None for a trace in memory."""
-        self.header, begin = read_first_line(source, self._notices)
-        self.index: Index = scan(source, begin, self._notices)
+        self.header, begin, reader = read_first_line(source, self._notices)
+        self.index: Index = scan(source, begin, self._notices, reader)
         """Where the lines are."""
-        self.lines = Lines(source, self.index, self._notices)
+        self.lines = Lines(source, self.index, self._notices, reader)
         """The lines as they are in the file."""
         self.bodies = Bodies(self.lines)
         """What the lines carry, put together."""
