@@ -12,7 +12,7 @@ from handmade import client, put
 from scripted import HttpStatus, Lost, World, ask
 
 import workbench as wb
-from workbench.errors import DriftError, TraceNotFoundError
+from workbench.errors import DriftError, SimulatedCrash, TraceNotFoundError
 from workbench.trace.byhand import agentloom_hash
 
 FLAKY = """\
@@ -258,3 +258,25 @@ def test_a_recorded_run_becomes_a_recording_and_replays(tmp_path: Path, world: W
     path.write_text(path.read_text("utf-8").replace("Thursday", "Friday"), "utf-8")
     assert wb.replay(draft, path).output == "Ships Friday."
     assert world.ran == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_crash_may_be_written_down(write: Write, when: str) -> None:
+    """The process dies at the turn that says so, and no ``except Exception`` of the agent helps."""
+    turn = {"content": "x", "fault": {"type": "crash", "when": when}}
+    if when == "before":
+        del turn["content"]
+    reached: list[str] = []
+
+    def agent() -> None:
+        with wb.step("draft"):
+            reached.append(ask("one")["content"])
+            try:
+                ask("two")
+            except Exception:
+                reached.append("caught")
+            reached.append("after")
+
+    with pytest.raises(SimulatedCrash, match=rf"dies {when} the model .* \(an injected crash\)"):
+        wb.replay(agent, write({"draft": [{"content": "first"}, turn]}))
+    assert reached == ["first"]

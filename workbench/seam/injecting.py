@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import SimulatedCrash
 from workbench.seam.calls import MISSING, Fail, Outcome, Served
 from workbench.seam.misshape import reshape, why_not
+from workbench.seam.translate import recorded_fault
 from workbench.trace.faults import StreamTruncate
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.seam.calls import Ticket
     from workbench.seam.faulting import Faults
     from workbench.trace.entries import ErrorInfo
+    from workbench.trace.trace import Entry
 
 
 class Injecting:
@@ -44,6 +46,14 @@ class Injecting:
         elif fault.phase == "outcome":
             ticket.reshapes = True
         return None
+
+    def recorded(self, ticket: Ticket, entry: Entry) -> StopRun | None:
+        """A recorded entry is served: the death before it, when somebody wrote that into it."""
+        fault = recorded_fault(entry)
+        if fault is None or fault.type != "crash":
+            return None
+        ticket.fault = fault
+        return _crash(ticket) if fault.phase == "before" else None
 
     def below(self, ticket: Ticket) -> list[ErrorInfo]:
         """With what the SDK's own first tries fail."""

@@ -255,6 +255,9 @@ class Session:
             if self.policy.tools_before == "verify":
                 ticket.reason, ticket.expect = "verify", entry
             return self._perform(ticket) if self.policy.fresh_world else self._live(ticket)
+        died = self.injecting.recorded(ticket, entry)
+        if died is not None:
+            return self._fail(ticket, died)
         ticket.how, ticket.source = "replayed", "replayed"
         ticket.reason = "hit" if ticket.reason == "record" else ticket.reason
         try:
