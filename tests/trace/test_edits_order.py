@@ -241,6 +241,8 @@ def test_what_is_dropped_is_not_edited_too() -> None:
         "drop the edit “turn 3 dropped”",
     ]
     assert list(edits.add(DropEdit(at=turn(3)), mend=True)) == [DropEdit(at=turn(3))]
+    failing = trace.edit().fault(HttpError(429).at(turn(3)))
+    refused(lambda: failing.drop(turn(3)), "entry 1-7 is dropped by another edit")
 
 
 def test_an_edited_reply_says_itself_what_is_called() -> None:

@@ -52,7 +52,7 @@ def check(edits: Edits) -> list[Problem]:
     dropped = _dropped(edits)
     for edit in edits:
         try:
-            entry = target(edits.trace, edit)
+            entry = _aimed_at(edits.trace, edit)
             found = _gone(edits, edit, entry, dropped)
             found += _CHECKS.get(edit.type, _nothing)(edits, edit)
         except (UsageError, TraceError, EditError) as error:
@@ -76,6 +76,16 @@ def _dropped(edits: Edits) -> dict[str, DropEdit]:
             except PlaceError:
                 continue  # its own check says so
     return out
+
+
+def _aimed_at(trace: Trace, edit: Edit) -> Entry | None:
+    """The entry that an edit changes, or that a fault is aimed at."""
+    place = edit.fault.aim.place if isinstance(edit, FaultEdit) else None
+    if place is None:
+        return target(trace, edit)
+    if place.kind == "turn":
+        return trace.turn(int(place.value)).model
+    return trace.entry(str(place.value)) if place.kind == "entry" else None
 
 
 def _gone(
@@ -201,9 +211,6 @@ def _check_other(
 
 
 def _check_fault(edits: Edits, edit: FaultEdit) -> list[Problem]:
-    place = edit.fault.aim.place
-    if place is not None and place.kind == "turn":
-        edits.trace.turn(int(place.value))
     reason = check_entry(edit.fault, edits.trace)
     return [] if reason is None else [Problem(reason)]
 
