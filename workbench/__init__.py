@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from workbench.seam.forks import afork, fork, plan
     from workbench.seam.latency import Latency
     from workbench.seam.pins import new_id, now, random, sleep, write_event
+    from workbench.seam.rebuilding import arebuild, rebuild
     from workbench.seam.result import (
         CallReport,
         Controller,
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     )
     from workbench.seam.run import arecord, areplay, record, replay
     from workbench.seam.tool import Tool, tool
-    from workbench.seam.rebuilding import arebuild, rebuild
     from workbench.seam.verifying import Verification, averify, verify
     from workbench.trace.edits import Edits
     from workbench.trace.places import Place, entry, parse_place, turn

@@ -107,7 +107,7 @@ def test_what_makes_no_sense_is_refused(world: World) -> None:
         ({"edits": recorded.edit().reply(wb.turn(1), text="x")}, "edits="),
     ):
         with pytest.raises(wb.UsageError, match=text):
-            wb.verify(agent, recorded, **options)  # type: ignore[arg-type]
+            wb.verify(agent, recorded, **options)
 
 
 async def _several(trace: wb.Trace) -> wb.Verification:

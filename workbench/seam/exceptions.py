@@ -7,7 +7,7 @@ import sys
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from workbench.errors import RecordedError, UnencodableError
+from workbench.errors import RecordedError, ToolFaultError, UnencodableError
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.values import decode, encode
 
@@ -19,8 +19,13 @@ def describe(error: BaseException) -> ErrorInfo:
         "module": type(error).__module__,
         "message": _text(error),
     }
+    notes = [each for each in getattr(error, "__notes__", ()) if isinstance(each, str)]
+    if notes:
+        info["notes"] = notes
     if isinstance(error, BaseExceptionGroup):
-        return ErrorInfo(**info)  # its members are exceptions, which no argument can hold
+        info["message"] = error.message
+        info["members"] = [describe(each) for each in error.exceptions]
+        return ErrorInfo(**info)
     args = _encodable(_arguments(error))
     if args is not None:
         info["args"] = args
@@ -40,6 +45,15 @@ def rebuild(info: ErrorInfo) -> BaseException:
 
     The type's ``__init__`` is not run: arguments and attributes are put back as recorded.
     """
+    error = _rebuilt(info)
+    for note in info.notes or ():
+        error.add_note(note)
+    return error
+
+
+def _rebuilt(info: ErrorInfo) -> BaseException:
+    if info.members and info.type in ("ExceptionGroup", "BaseExceptionGroup"):
+        return BaseExceptionGroup(info.message, [rebuild(each) for each in info.members])
     kind = _loaded(info)
     args = tuple(decode(info.args)) if info.args is not None else (info.message,)
     error = _made(kind, args) if kind is not None else None
@@ -47,6 +61,29 @@ def rebuild(info: ErrorInfo) -> BaseException:
         return RecordedError(info.message, type_name=f"{info.module}.{info.type}")
     error.__dict__.update({name: decode(v) for name, v in (info.attributes or {}).items()})
     return error
+
+
+def plain_error(info: ErrorInfo) -> BaseException:
+    """What a tool or a person fails with: they have no SDK that would have a type of its own.
+
+    An injected failure is Python's own exception for it, else a
+    :class:`workbench.errors.ToolFaultError`; a recorded one is rebuilt.
+    """
+    kind = _PLAIN.get(info.type) if info.module is None else None
+    if kind is None:
+        return rebuild(info)
+    error = kind(info.message)
+    if isinstance(error, ToolFaultError):
+        error.status, error.headers, error.body = info.status, info.headers, info.body
+    return error
+
+
+_PLAIN: dict[str, type[Exception]] = {
+    "timeout": TimeoutError,
+    "http_error": ToolFaultError,
+    "connection_reset": ConnectionResetError,
+    "connection_refused": ConnectionRefusedError,
+}
 
 
 def _arguments(error: BaseException) -> list[Any]:

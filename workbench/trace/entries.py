@@ -164,6 +164,10 @@ class ErrorInfo(BaseModel):
     """The body of an HTTP error's response."""
     cause: str | None = None
     """For a lost connection: the class of the transport's own error."""
+    notes: list[str] | None = None
+    """The notes that were added to it."""
+    members: list[ErrorInfo] | None = None
+    """Of an exception group: the exceptions in it."""
 
 
 class ResultLine(BaseLine):
