@@ -187,6 +187,22 @@ def test_tool_faults_without_a_tool_hit_the_first_tool_call(looked: wb.Trace) ->
     assert result.output == [[7, 14], "no"]
 
 
+def test_a_fault_below_no_sdk_is_no_pass() -> None:
+    """A model that is reached without an SDK has no tries of its own: the fault never fired."""
+
+    def agent() -> str:
+        try:
+            return str(ask("one")["content"])
+        except UsageError as error:
+            return str(error)
+
+    trace = wb.record(agent).trace
+    result = wb.replay(agent, trace, faults=[HttpError(503).at(layer="below", times=2)])
+    assert "hits the tries that an SDK makes by itself" in result.output
+    assert result.status == "drifted"
+    assert "no SDK that tries again by itself makes this call" in str(result.drift)
+
+
 # -- predicates -----------------------------------------------------------------------------------
 
 

@@ -81,12 +81,15 @@ class Injecting:
     def tried(self, ticket: Ticket, tries: int, waited_s: float) -> str:
         """The SDK made that many tries by itself, which is said in a sentence. What it left of
         the fault's tries hits a later call."""
-        unused = ticket.below - min(tries, ticket.below)
-        if unused:
-            self.faults.give_back(ticket.fault, unused)
+        fault = ticket.fault
+        if not tries:
+            self.faults.give_back(fault, ticket.below - 1)
+            self.faults.missed(ticket, "no SDK that tries again by itself makes this call")
+            return f"{ticket.id}: no SDK makes this call, so {fault.label} could not hit its tries"
+        self.faults.give_back(fault, ticket.below - min(tries, ticket.below))
         times = "1 try" if tries == 1 else f"{tries} tries"
         wait = f", and would have waited {waited_s:.3g} s between them" if waited_s else ""
-        return f"{ticket.id}: the SDK made {times} by itself{wait} ({ticket.fault.label})"
+        return f"{ticket.id}: the SDK made {times} by itself{wait} ({fault.label})"
 
     def remember(self, ticket: Ticket, response: Any) -> None:
         """What a tool gave, for a fault that gives it once more."""

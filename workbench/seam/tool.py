@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 
 from pydantic import BaseModel, create_model
 
-from workbench.errors import ToolFaultError, TraceFormatError, UnencodableError, UsageError
+from workbench.errors import TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import current_seam
 from workbench.seam.drivers import call_async, call_sync
-from workbench.seam.exceptions import describe, rebuild
+from workbench.seam.exceptions import describe, plain_error
 from workbench.trace.values import decode, decode_as, encode
 
 if TYPE_CHECKING:
@@ -170,14 +170,6 @@ class Tool(Generic[P, R]):
         return parameters
 
 
-_INJECTED: dict[str, type[Exception]] = {
-    "timeout": TimeoutError,
-    "http_error": ToolFaultError,
-    "connection_reset": ConnectionResetError,
-    "connection_refused": ConnectionRefusedError,
-}
-"""What a tool raises for an injected fault: what a tool without any SDK would raise."""
-
 _PATIENCE_S = 30.0
 
 
@@ -254,13 +246,7 @@ class _ToolHooks:
         return Outcome(error=describe(error))
 
     def exception(self, info: ErrorInfo) -> BaseException:
-        kind = _INJECTED.get(info.type) if info.module is None else None
-        if kind is None:
-            return rebuild(info)
-        error = kind(info.message)
-        if isinstance(error, ToolFaultError):
-            error.status, error.headers, error.body = info.status, info.headers, info.body
-        return error
+        return plain_error(info)
 
     def deliver(self, served: Served) -> Any:
         if served.error is not None:

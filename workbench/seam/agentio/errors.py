@@ -28,7 +28,7 @@ _TIMED_OUT = frozenset({"timeout", "ModelTimeoutError", "APITimeoutError"})
 _LOST = frozenset(
     {"connection_reset", "connection_refused", "ConnectionLostError", "APIConnectionError"}
 )
-_BAD = frozenset({"malformed_response", "BadReplyError"})
+_BAD = frozenset({"malformed_response", "JSONDecodeError", "BadReplyError"})
 
 
 class ModelError(WorkbenchError):

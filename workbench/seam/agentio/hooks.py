@@ -6,13 +6,13 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import RecordedError, UsageError
+from workbench.errors import UsageError
 from workbench.seam.agentio.errors import BadReplyError, to_error, to_info
 from workbench.seam.agentio.model import run
 from workbench.seam.agentio.streams import APulled, Pulled, atee, tee
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import COVERED
-from workbench.seam.exceptions import describe, rebuild
+from workbench.seam.exceptions import describe, plain_error
 from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Ask:
 
     def exception(self, info: ErrorInfo) -> BaseException:
         """A recorded or injected error."""
-        return plain_exception(info)
+        return plain_error(info)
 
     def deliver(self, served: Served) -> Any:
         """A result that does not come from the world."""
@@ -277,19 +277,6 @@ def as_data(result: Any) -> Any:
         UnencodableError: a trace cannot hold it.
     """
     return decode(encode(result, plain=True))
-
-
-def plain_exception(info: ErrorInfo) -> BaseException:
-    """The exception for what a tool, a person or an event failed with."""
-    if info.type == "timeout":
-        return TimeoutError(info.message)
-    if info.type == "http_error":
-        return RecordedError(info.message, type_name=f"HTTP {info.status}")
-    if info.type == "connection_reset":
-        return ConnectionResetError(info.message)
-    if info.type == "connection_refused":
-        return ConnectionRefusedError(info.message)
-    return rebuild(info)
 
 
 async def until_cancelled() -> None:
