@@ -285,3 +285,22 @@ def test_what_is_no_hash_is_not_compared(tmp_path: Path, recorded_hash: str | No
     """An entry without a whole hash answers by its step and order alone."""
     trace = recorded(tmp_path, {"draft": {"content": "x", "request_hash": recorded_hash}})
     assert matches(trace.entries[0], {"body": {"messages": []}}, step="draft") is None
+
+
+def test_a_key_of_agentloom_04_fits_the_messages_alone(tmp_path: Path) -> None:
+    """Recordings of 0.4 stand under a hash of the messages; this one was made by AgentLoom 0.4."""
+    key = "1b874f54a3fa1ea883fccc6057818cf9cefcc11d28e09e2f4c98d76a696e9672"
+    (entry,) = recorded(tmp_path, {key: {"content": "hello"}}).entries
+    messages = [
+        {"role": "system", "content": "Be brief — é."},
+        {"role": "user", "content": "hi"},
+    ]
+    assert matches(entry, {"body": {"model": "any", "messages": messages}}) is True
+    assert matches(entry, {"body": {"model": "any", "messages": messages[1:]}}) is False
+    assert matches(entry, {"body": {"messages": messages}}, api="other.api") is False
+
+
+@pytest.mark.parametrize("messages", [None, "hi", 7, {"role": "user"}, [None, "x", {}]])
+def test_odd_requests_have_a_hash_too(messages: Any) -> None:
+    """What an agent asks is compared, however odd, and never raises."""
+    assert agentloom_hash({"messages": messages}) != agentloom_hash({"messages": ["other"]})

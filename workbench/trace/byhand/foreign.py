@@ -16,7 +16,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.trace.payloads import has_view, view
+from workbench.trace.payloads import view
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Entry
@@ -58,9 +58,11 @@ def agentloom_hash(body: Any, *, api: str = "workbench", step: str = "") -> str:
     if asked.get("response_schema") is not None:
         extra["agentloom_response_schema"] = asked["response_schema"]
         extra["agentloom_step_id"] = step
-    limit = asked.get("max_tokens")
+    limit, messages = asked.get("max_tokens"), asked.get("messages")
+    if isinstance(messages, list):
+        messages = [_message(each) for each in messages]
     hashed = {
-        "messages": [_message(each) for each in asked.get("messages") or ()],
+        "messages": messages,
         "model": asked.get("model"),
         "temperature": asked.get("temperature"),
         "max_tokens": asked.get("max_completion_tokens") if limit is None else limit,
@@ -86,15 +88,21 @@ def matches(
 
     Returns:
         None when there is nothing to compare: the entry has no hash (or one that is no SHA-256,
-        such as a shortened one), or the request's shape is not one that AgentLoom hashes.
+        such as a shortened one), or the request's shape is not one that AgentLoom hashes. An entry
+        that stands under a hash instead of a step is then False.
     """
     recorded = entry.foreign_hash or entry.hand_key
-    if not is_digest(recorded) or api not in SPOKEN or not has_view(api):
-        return None
     body = request.get("body") if isinstance(request, dict) else None
-    if not isinstance(body, dict):
-        return None
-    return agentloom_hash(body, api=api, step=step) == recorded
+    if not is_digest(recorded) or api not in SPOKEN or not isinstance(body, dict):
+        return None if entry.hand_key is None else False  # without a step only the hash can tell
+    if agentloom_hash(body, api=api, step=step) == recorded:
+        return True
+    return entry.foreign_hash is None and messages_hash(body.get("messages")) == recorded
+
+
+def messages_hash(messages: Any) -> str:
+    """What AgentLoom 0.4 recorded calls under: the hash of their messages alone."""
+    return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
 
 
 def _choice(choice: Any) -> Any:
