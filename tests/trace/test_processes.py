@@ -1,8 +1,6 @@
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -97,58 +95,6 @@ def test_a_child_that_writes_nothing_leaves_no_trace(tmp_path: Path) -> None:
     journal.close(EndLine(status="ok"))
     kinds = [line.split(b'"')[3] for line in (tmp_path / "a.trace.jsonl").read_bytes().splitlines()]
     assert kinds == [b"trace", b"call", b"result", b"end"]
-
-
-_ENDLESS = (
-    _START
-    + """
-from journals import HEADER, ask, request, response, user
-from workbench.trace.journal import Journal
-journal = Journal.create(sys.argv[1], HEADER)
-talk = []
-n = 0
-while True:
-    talk = [*talk[-20:], user(f"question {n} " + "x" * (n * 7919 % 20_000))]
-    name = ask(journal, request(*talk), response(f"answer {n}"))
-    print(name, flush=True)
-    n += 1
-"""
-)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX")
-@pytest.mark.parametrize("seed", range(12))
-def test_a_killed_process_loses_nothing_that_was_finished(tmp_path: Path, seed: int) -> None:
-    """Kill -9 at any moment: the trace opens, finished calls are whole, and it can be continued."""
-    path = tmp_path / "a.trace.jsonl"
-    worker = subprocess.Popen(
-        [sys.executable, "-c", _ENDLESS, str(path)], stdout=subprocess.PIPE, text=True
-    )
-    assert worker.stdout is not None
-    first = worker.stdout.readline()
-    time.sleep(seed * 0.0137)
-    worker.send_signal(signal.SIGKILL)
-    told = [first, *worker.stdout.read().splitlines(keepends=True)]
-    worker.stdout.close()
-    worker.wait()
-    finished = [line.strip() for line in told if line.endswith("\n")]
-
-    trace = load(path)
-    assert trace.status == "cut short"
-    for n, name in enumerate(finished):
-        entry = trace.entry(name)
-        assert entry.text == f"answer {n}"
-        assert entry.body["messages"][-1]["content"].startswith(f"question {n} ")
-    assert sum(entry.open for entry in trace.entries) <= 1
-    before = [(entry.id, entry.open) for entry in trace.entries]
-
-    late = Journal.join(path)
-    name = ask(late, request(user("again")), response("yes"))
-    late.close()
-    after = load(path)
-    assert [(entry.id, entry.open) for entry in after.entries] == [*before, (name, False)]
-    assert after.entry(name).text == "yes"
-    assert len(after.notices) <= 1
 
 
 def test_a_tool_in_a_subprocess_is_in_the_trace_when_it_returns(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def _header(source: Source, first: bytes) -> tuple[TraceLine, Reader]:
 
 def _guess(source: Source, first: bytes) -> str:
     """What a file is whose first line is no JSON."""
+    if _wrongly_encoded(first):
+        return "this is a binary file, or text that is not UTF-8; a trace is JSON Lines in UTF-8"
     if first.lstrip().startswith(b'{"line":"trace"') and not first.endswith(b"\n"):
         return (
             "the file holds only a part of its first line: the recording died as it began, and "
@@ -91,12 +93,17 @@ def _guess(source: Source, first: bytes) -> str:
             return _what_json(loads(source.read(0, source.size).removeprefix(BOM)))
         except TraceFormatError:
             pass
+    shown = first.decode(errors="ignore")[:60].strip()
+    return f"not JSON, so not a trace: it begins with {shown!r}; {_NOT_TRACE}"
+
+
+def _wrongly_encoded(first: bytes) -> bool:
+    """Whether a line is no UTF-8, other than by ending inside a character."""
     try:
         first.decode()
-    except UnicodeDecodeError:
-        return "this is a binary file, or text that is not UTF-8; a trace is JSON Lines in UTF-8"
-    shown = first.decode()[:60].strip()
-    return f"not JSON, so not a trace: it begins with {shown!r}; {_NOT_TRACE}"
+    except UnicodeDecodeError as error:
+        return error.reason != "unexpected end of data"
+    return False
 
 
 def _what_json(data: Any) -> str:
