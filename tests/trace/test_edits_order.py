@@ -7,7 +7,7 @@ from runmaker import RunMaker, email, order, refund
 
 from workbench.errors import EditError, PlaceError
 from workbench.faults import HttpError
-from workbench.trace.edits import DropEdit, Edits, InsertEdit, NewTool, NewTurn, ReplyEdit
+from workbench.trace.edits import DropEdit, Edits, InsertEdit, NewTool, NewTurn, ReplyEdit, as_edits
 from workbench.trace.entries import CallLine, ChunkLine, EndLine, ResultLine, TraceLine
 from workbench.trace.journal import Journal
 from workbench.trace.places import entry, step, turn
@@ -209,6 +209,7 @@ def test_a_result_that_is_put_in_needs_a_call() -> None:
     ]
     (tool,) = [each for each in edits.apply().turn(1).tools if each.name == "refund"]
     assert (tool.asked_by, tool.arguments, tool.result) == ("1-1", {"amount": 1}, {})
+    assert as_edits(trace, list(edits), ()) == edits, "some edits fit only together"
     refused(lambda: edits.insert_tool(turn(1), "refund"), "makes no such call")
 
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.errors import EditError
 from workbench.trace.edits.builder import Edits
-from workbench.trace.edits.mends import Mend
+from workbench.trace.edits.checking import check
+from workbench.trace.edits.mends import Mend, refusal
 from workbench.trace.edits.models import (
     EDIT,
     EDIT_TYPES,
@@ -72,12 +72,9 @@ def as_edits(trace: Trace, edits: Edits | Iterable[Edit] | None, faults: Iterabl
     Raises:
         EditError: they do not fit the trace.
     """
-    out = Edits(trace)
-    for edit in edits or ():
-        out = out.add(edit)
-    for fault in faults:
-        out = Edits(trace, [*out, FaultEdit(fault=check_fault(fault))])
-    problems = out.problems()
+    given = [*(edits or ()), *(FaultEdit(fault=check_fault(fault)) for fault in faults)]
+    out = Edits.of(trace, given)
+    problems = check(out)
     if problems:
-        raise EditError("; ".join(problems), problems=problems)
+        raise refusal(problems)
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import EditError, PlaceError
+from workbench.errors import PlaceError
 from workbench.trace.edits.making import Making
 from workbench.trace.edits.models import (
     EDIT,
@@ -73,26 +73,33 @@ class Edits(Making):
             EditError: it does not fit the trace or the other edits; ``problems`` says why, and
                 ``mends`` what would put it right.
         """
-        from workbench.trace.edits.checking import check, settle
-        from workbench.trace.edits.mends import mended
+        from workbench.trace.edits.checking import check
+        from workbench.trace.edits.mends import mended, refusal
+
+        new = self._then(self._with(edit))
+        problems = check(new)
+        found = mended(new) if problems and mend else None
+        if found is not None:
+            return self._then(found)
+        if problems:
+            raise refusal(problems)
+        return new
+
+    def _with(self, edit: Edit) -> list[Edit]:
+        from workbench.trace.edits.checking import settle
 
         edit = settle(self.trace, edit)
         where = self._target(edit)
-        kept = [each for each in self._edits if self._target(each) != where]
-        new = self._then([*kept, edit])
-        problems = check(new)
-        if problems and mend:
-            found = mended(new)
-            if found is not None:
-                return self._then(found)
-        if problems:
-            texts = [problem.text for problem in problems]
-            raise EditError(
-                "this edit cannot be made: " + "; ".join(texts),
-                problems=texts,
-                mends=[mend for problem in problems for mend in problem.mends],
-            )
-        return new
+        return [*(each for each in self._edits if self._target(each) != where), edit]
+
+    @classmethod
+    def of(cls, trace: Trace, edits: Iterable[Edit]) -> Edits:
+        """A list of edits as :meth:`add` would make it, of which nothing is checked yet: some fit
+        only together."""
+        out = cls(trace)
+        for edit in edits:
+            out = cls(trace, out._with(edit))
+        return out
 
     def mend(self, mend: Mend) -> Edits:
         """The list that a mend of a refused edit makes.
@@ -100,10 +107,13 @@ class Edits(Making):
         Raises:
             EditError: something else is still wrong.
         """
+        from workbench.trace.edits.checking import check
+        from workbench.trace.edits.mends import refusal
+
         new = self._then(mend.edits)
-        problems = new.problems()
+        problems = check(new)
         if problems:
-            raise EditError("; ".join(problems), problems=problems)
+            raise refusal(problems)
         return new
 
     def _then(self, edits: Iterable[Edit]) -> Edits:

@@ -6,7 +6,11 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.errors import EditError
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.trace.edits.builder import Edits
     from workbench.trace.edits.models import Edit
 
@@ -31,6 +35,13 @@ class Problem:
     """A sentence with the place and the reason."""
     mends: tuple[Mend, ...] = ()
     """What would put it right, the best first."""
+
+
+def refusal(problems: Sequence[Problem]) -> EditError:
+    """The error of a list of edits in which something is wrong."""
+    texts = [problem.text for problem in problems]
+    mends = [mend for problem in problems for mend in problem.mends]
+    return EditError("this edit cannot be made: " + "; ".join(texts), problems=texts, mends=mends)
 
 
 def without(edits: Edits, *gone: Edit) -> tuple[Edit, ...]:
