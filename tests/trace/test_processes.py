@@ -7,7 +7,6 @@ import pytest
 from journals import ask, journal_at, request, response, user
 
 from workbench.trace.entries import EndLine
-from workbench.trace.journal import Journal
 from workbench.trace.trace import load
 
 _SUPPORT = Path(__file__).parents[1] / "support"
