@@ -75,6 +75,9 @@ bench: $(INSTALLED)  ## print what the promises with numbers measure here
 	@test -e $(PEERS)/agentloom/bin/agentloom || { $(PYTHON) -m venv $(PEERS)/agentloom && \
 	  $(PEERS)/agentloom/bin/python -m pip install --quiet agentloom==0.4.0; } || \
 	  echo "agentloom can't be installed here: its column is left out"
+	@test -e $(PEERS)/vcrpy/.installed || { $(PYTHON) -m venv $(PEERS)/vcrpy && \
+	  $(PEERS)/vcrpy/bin/python -m pip install --quiet vcrpy httpx && touch $(PEERS)/vcrpy/.installed; } || \
+	  echo "vcrpy can't be installed here: its column is left out"
 	$(BIN)/python -m pytest -m benchmark -s --timeout=1800
 
 pins:  ## write constraints.txt anew, from the newest versions that fit
