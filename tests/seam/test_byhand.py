@@ -280,3 +280,15 @@ def test_a_crash_may_be_written_down(write: Write, when: str) -> None:
     with pytest.raises(SimulatedCrash, match=rf"dies {when} the model .* \(an injected crash\)"):
         wb.replay(agent, write({"draft": [{"content": "first"}, turn]}))
     assert reached == ["first"]
+
+
+def test_a_redacted_secret_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    """A request that held a secret gets no hash, since the secret itself is not in the trace."""
+
+    def agent() -> Any:
+        with wb.step("draft"):
+            return len(ask("log in with sk-proj-Zt9QmW3xLk7RbV2yNc8HsDf4GjP6aUeT")["content"])
+
+    path = wb.record(agent).trace.save(tmp_path / "run.json")
+    assert "sk-proj" not in path.read_text("utf-8")
+    assert wb.replay(agent, path).status == "ok"

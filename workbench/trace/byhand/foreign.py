@@ -17,6 +17,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.trace.payloads import view
+from workbench.trace.payloads.reading import parse_arguments
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Entry
@@ -113,20 +114,31 @@ def _choice(choice: Any) -> Any:
 
 
 def _message(message: Any) -> Any:
-    """A message as AgentLoom has it: its tool calls are OpenAI's, with arguments as text."""
+    """A message as AgentLoom has it. A reply that asks for tools is reduced to what it says: an
+    SDK's other fields, and how the arguments are spaced, are not in its form."""
     calls = message.get("tool_calls") if isinstance(message, dict) else None
     if not isinstance(calls, list) or not calls:
         return message
-    return {**message, "tool_calls": [_call(each) for each in calls]}
+    return {
+        "role": message.get("role"),
+        "content": message.get("content") or None,
+        "tool_calls": [_call(each) for each in calls],
+    }
 
 
 def _call(call: Any) -> Any:
-    if not isinstance(call, dict) or "function" in call or "name" not in call:
+    if not isinstance(call, dict):
         return call
-    arguments = call.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    function = call.get("function")
+    named = function if isinstance(function, dict) else call
+    arguments = named.get("arguments")
+    if isinstance(arguments, str):
+        value, error = parse_arguments(arguments)
+        text = arguments if error else json.dumps(value)
+    else:
+        text = json.dumps(arguments)
     return {
         "id": call.get("id"),
         "type": "function",
-        "function": {"name": call["name"], "arguments": text},
+        "function": {"name": named.get("name"), "arguments": text},
     }

@@ -11,6 +11,7 @@ from workbench.trace.byhand.foreign import SPOKEN, agentloom_hash
 from workbench.trace.byhand.model import TURN_FIELDS, USAGE_NAMES
 from workbench.trace.byhand.shapes import NEUTRAL, NEUTRAL_VECTORS, VECTORS, as_api
 from workbench.trace.payloads import has_view
+from workbench.trace.redaction.placeholders import placeholders
 from workbench.trace.values import decode
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ def _request_hash(entry: Entry, lost: Lost) -> str | None:
     except TraceError as error:
         lost.add(entry, str(error))
         return None
-    return None if body is None else agentloom_hash(body, api=entry.api, step=entry.step)
+    if body is None or placeholders(body):
+        return None  # the agent asks with the secret itself, whose hash is another one
+    return agentloom_hash(body, api=entry.api, step=entry.step)
 
 
 def tool_of(entry: Entry, lost: Lost) -> dict[str, Any]:
