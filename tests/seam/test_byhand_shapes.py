@@ -193,3 +193,27 @@ def test_vectors_are_no_reply(write: Write) -> None:
     chat = wb.load(write({"draft": {"content": "x"}}, "chat.json"))
     with pytest.raises(DriftError, match="asks for embeddings, and the recorded entry has none"):
         _embed(["a"])(chat, "workbench.embeddings")
+
+
+async def _through_io(io: wb.AgentIO, texts: list[str]) -> Any:
+    with wb.step("draft"):
+        reply = await io.call_model(model="m", messages=[{"role": "user", "content": "hi"}])
+    with wb.step("embed"):
+        return reply.text, (await io.embed(model="e", texts=texts)).vectors
+
+
+def test_an_agent_of_ones_own_is_answered_too(write: Write) -> None:
+    """An agent that reaches the world through an AgentIO replays the same files."""
+    path = write({"draft": {"content": "x"}, "embed": {"embeddings": [[1, 0], [0, 1]]}})
+    run = wb.replay(_through_io, path, ["a", "b"])
+    assert (run.status, run.output) == ("ok", ("x", [[1, 0], [0, 1]]))
+    run = wb.replay(_through_io, path, ["a"])
+    assert run.status == "drifted"
+    assert "embeds 1 input" in str(run.drift)
+
+
+def test_a_lenient_replay_embeds_with_zeros(write: Write) -> None:
+    """Lenient: an embedding step that is missing fails no call either."""
+    path = write({"draft": {"content": "x"}})
+    run = wb.replay(_through_io, path, ["a", "b"], on_miss="placeholder")
+    assert (run.status, run.output) == ("ok", ("x", [[0.0], [0.0]]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UsageError
 from workbench.seam.calls import MISSING, Served
 from workbench.seam.translate import spoiled
-from workbench.trace.byhand.shapes import OF_VECTORS, as_api, chunks_as_api
+from workbench.trace.byhand.shapes import OF_VECTORS, as_api, chunks_as_api, placeholder_vectors
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults import Fault
 from workbench.trace.payloads import has_view, view
@@ -88,11 +88,13 @@ def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
 
 def placeholder(call: Call) -> Served:
     """What a lenient replay answers when nothing recorded fits: `Mock response`, or `{}` where
-    the reply has a schema. A tool gives None."""
+    the reply has a schema; zeros for embeddings. A tool gives None."""
     if call.kind != "model":
         return Served(None)
-    shape = view(str(call.api))
     body_asked = _body(call.request)
+    if call.api in OF_VECTORS:
+        return Served({**_OK, "body": placeholder_vectors(call.api, body_asked)})
+    shape = view(str(call.api))
     wants_json = any(
         name in body_asked for name in ("response_format", "response_schema", "text_format")
     )

@@ -17,6 +17,7 @@ from workbench.trace.payloads.calls import derived_id, seed_of, settle_calls
 NEUTRAL, NEUTRAL_VECTORS = "workbench", "workbench.embeddings"
 CHAT, VECTORS = "openai.chat", "openai.embeddings"
 
+_MOST_DIMENSIONS = 100_000
 OF_VECTORS = (NEUTRAL_VECTORS, VECTORS)
 """The shapes of embeddings."""
 _OPENAI_FINISH = {
@@ -207,15 +208,29 @@ def _vectors(body: JSON, from_api: str, to_api: str, request_body: JSON) -> JSON
     }
 
 
+def placeholder_vectors(api: str, request_body: JSON) -> JSON:
+    """A body with a vector of zeros for each input, as long as was asked for."""
+    asked: dict[str, Any] = request_body if isinstance(request_body, dict) else {}
+    size = asked.get("dimensions")
+    vector = [0.0] * (size if isinstance(size, int) and 0 < size <= _MOST_DIMENSIONS else 1)
+    body = {"embeddings": [vector] * (_inputs(asked) or 0), "model": asked.get("model")}
+    return as_api(body, NEUTRAL_VECTORS, api, asked)
+
+
 def _check_inputs(vectors: list[Any], request_body: JSON) -> None:
-    asked = request_body.get("input") if isinstance(request_body, dict) else None
-    if asked is None:
-        return
-    # A list of numbers is one input that is tokens already.
-    tokens = isinstance(asked, list) and bool(asked) and not isinstance(asked[0], str | list)
-    inputs = 1 if isinstance(asked, str) or tokens else len(asked)
-    if inputs != len(vectors):
+    inputs = _inputs(request_body)
+    if inputs is not None and inputs != len(vectors):
         raise DriftError(
             f"the call embeds {inputs} input{'' if inputs == 1 else 's'}, and the recorded entry "
             f"holds {len(vectors)} vector{'' if len(vectors) == 1 else 's'}"
         )
+
+
+def _inputs(request_body: JSON) -> int | None:
+    asked = request_body.get("input") if isinstance(request_body, dict) else None
+    if isinstance(asked, str):
+        return 1
+    if not isinstance(asked, list):
+        return None
+    # A list of numbers is one input that is tokens already.
+    return 1 if asked and not isinstance(asked[0], str | list) else len(asked)
