@@ -222,6 +222,7 @@ def test_another_version_is_refused(tmp_path: Path, version: Any, text: str) -> 
         (b'{"a":\n"\xe9"}', "x.json", "x.json:2: the byte 0xe9 is no UTF-8; save the file as UTF-"),
         (b"\x89PNG\0", "x.json", "x.json: this is a binary file, not a recording"),
         (b'{"cells": [], "nbformat": 4}', "x.json", "x.json: this is a Jupyter notebook, not a tr"),
+        (b"name: x\nsteps: [{id: a}]\n", "x.yaml", "x.yaml: this is a workflow, not a recording"),
         (b'{\n"a": {},\n"a": {}}', "x.json", "x.json:3 at a: the key 'a' is given twice"),
         (b"a: {}\nb: {}\na: {}\n", "x.yaml", "x.yaml:3: the key 'a' is given twice"),
         (b"a: !!python/object:os.system {}", "x.yaml", "python/object:os.system' is not read"),

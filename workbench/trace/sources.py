@@ -138,10 +138,11 @@ def _read_by_hand(source: FileSource) -> bytes | None:
     if source.path.suffix.lower() not in BY_HAND:
         return None
     # What reads recordings makes traces, and so stands above this file.
-    from workbench.trace.byhand.opening import read_recording, seems_recording
+    from workbench.trace.byhand.opening import check_size, read_recording, seems_recording
 
     if not seems_recording(source.path, source.read(0, min(4096, source.size))):
         return None
+    check_size(source.path, source.size)
     return read_recording(source.path, source.read(0, source.size))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ MAX_YAML_BYTES = 8 * 1024**2
 
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
-_TRACE = b'"trace"'
+_TRACE = re.compile(rb'\s*\{\s*"line"\s*:\s*"')
 
 
 def seems_recording(path: Path, beginning: bytes) -> bool:
@@ -32,8 +33,22 @@ def seems_recording(path: Path, beginning: bytes) -> bool:
     """
     if path.suffix.lower() not in BY_HAND:
         return False
-    first = beginning.removeprefix(_BOM).lstrip().split(b"\n", 1)[0]
-    return not (first.startswith(b'{"line"') and _TRACE in first)
+    return _TRACE.match(beginning.removeprefix(_BOM)) is None
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file that is too large to be held in memory, before it is read.
+
+    Raises:
+        TraceFormatError: it is.
+    """
+    limit = MAX_JSON_BYTES if path.suffix.lower() == ".json" else MAX_YAML_BYTES
+    if size > limit:
+        raise TraceFormatError(
+            f"it has {size:,} bytes, and a recording of this kind may have {limit:,}; "
+            "a trace (NAME.trace.jsonl) may be as large as you like",
+            file=path,
+        )
 
 
 def read_recording(path: Path, data: bytes) -> bytes:
@@ -50,17 +65,10 @@ def read_recording(path: Path, data: bytes) -> bytes:
 
 def parse(path: Path, data: bytes) -> Document:
     """The parsed file. Raises as :func:`read_recording`."""
-    as_json = path.suffix.lower() == ".json"
-    limit = MAX_JSON_BYTES if as_json else MAX_YAML_BYTES
-    if len(data) > limit:
-        raise TraceFormatError(
-            f"it has {len(data):,} bytes, and a recording of this kind may have {limit:,}; "
-            "a trace (NAME.trace.jsonl) may be as large as you like",
-            file=path,
-        )
-    text = _text(path, data)
+    check_size(path, len(data))
+    text, as_json = _text(path, data), path.suffix.lower() == ".json"
     document = parse_json(text, path) if as_json else parse_yaml(text, path)
-    _refuse_notebook(document.data, path)
+    _refuse_others(document.data, path)
     return document
 
 
@@ -83,8 +91,17 @@ def _text(path: Path, data: bytes) -> str:
     return text
 
 
-def _refuse_notebook(data: Any, path: Path) -> None:
-    if isinstance(data, dict) and "cells" in data and "nbformat" in data:
+def _refuse_others(data: Any, path: Path) -> None:
+    """What people take for a recording, said by its name."""
+    if not isinstance(data, dict):
+        return
+    if "cells" in data and "nbformat" in data:
         raise TraceFormatError(
             "this is a Jupyter notebook, not a trace; open it in Jupyter", file=path
+        )
+    if isinstance(data.get("steps"), list) and isinstance(data.get("name"), str):
+        raise TraceFormatError(
+            "this is a workflow, not a recording: it says what to ask, and a recording holds what "
+            "was answered, by step",
+            file=path,
         )
