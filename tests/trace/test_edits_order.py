@@ -128,6 +128,25 @@ def test_a_dropped_turn_takes_its_tools() -> None:
     assert (applied.entry("1-1").hash, applied.entry("1-7").hash) == (trace.entry("1-1").hash, None)
 
 
+def test_what_stays_is_the_bytes_of_the_file() -> None:
+    """Large values, unknown fields and damaged lines stay as they are, only the hash goes."""
+    run = RunMaker(system="Be kind. " * 2_000).turn("", order()).turn("", refund()).turn("Done.")
+    data = run.journal.trace()._read_all()
+    lines = data.splitlines(keepends=True)
+    odd = b'{"line":"event","id":"1-90","type":"odd","x_new":[1,{}],"data":1}\n'
+    trace = Trace.from_bytes(b"".join([*lines[:4], b'{"line":"event","id"\n', odd, *lines[4:]]))
+    applied = trace.edit().drop(turn(1)).apply()
+    kept = applied._read_all().splitlines(keepends=True)
+    assert odd in kept
+    assert b'{"line":"event","id"\n' in kept
+    assert applied.entry("1-3").messages == trace.entry("1-3").messages
+    assert applied.entry("1-5").messages == trace.entry("1-5").messages
+    assert len(applied.entry("1-5").messages[0].text) == 18_000
+    tool = [line for line in lines if b'"name":"refund"' in line and b'"kind":"tool"' in line]
+    assert len(tool) == 1
+    assert tool[0] in kept
+
+
 def test_a_dropped_result_takes_its_call_or_is_refused() -> None:
     """A call without a result would poison every later turn: three mends, each one holds."""
     trace = shop()

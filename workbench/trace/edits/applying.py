@@ -1,6 +1,6 @@
 """Putting in and dropping: the trace as it would be, in memory.
 
-A journal writes it like any other trace. Entries keep their ids. What is put in has the source
+Lines that stay are those of the file, and entries keep their ids. What is put in has the source
 ``hand``, and no hash: it answers by its order in its step. So do the model calls after it in the
 step, and those after something that was dropped: what leads up to them is no longer what was
 recorded, so that no agent would ask for them in the recorded words.
@@ -12,26 +12,25 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import EditError
+from workbench.trace.appender import MemoryAppender
 from workbench.trace.edits.checking_order import call_of
 from workbench.trace.edits.models import DropEdit, InsertEdit
 from workbench.trace.edits.parts import NewEvent, NewTool, NewTurn
 from workbench.trace.edits.places import affected
-from workbench.trace.entries import LINE, BaseLine, CallLine, EndLine, EventLine, ResultLine
-from workbench.trace.index import BAD, BLOB, CHUNK, END, HEAVY, MODEL, OTHER, RESULT, TRACE
+from workbench.trace.entries import BaseLine, CallLine, EventLine, ResultLine, TraceLine
+from workbench.trace.index import CHUNK, END, MODEL, RESULT, TRACE
 from workbench.trace.journal import Journal
 from workbench.trace.payloads import view
-from workbench.trace.values import encode
+from workbench.trace.trace import Trace
+from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from workbench.trace.edits.builder import Edits
     from workbench.trace.edits.parts import CallEdit
+    from workbench.trace.entry import Entry
     from workbench.trace.payloads import ToolCall
-    from workbench.trace.trace import Entry, Trace
 
 _OK = {"status": 200, "headers": {"content-type": "application/json"}}
-_SKIPPED = frozenset({TRACE, BLOB, END, BAD, OTHER})
 _STREAMED = ("ended", "first_s")
 
 
@@ -148,17 +147,17 @@ class _Applied:
 
     def write(self) -> Trace:
         """The trace with what is put in and without what is dropped."""
-        kinds = self.trace.index.kinds
-        entries = self._entries()
-        written: Counter[str] = Counter()
-        with Journal.in_memory(self.trace.header, strict=True) as journal:
-            for line in range(len(kinds)):
-                new = [*self.before.get(line, ()), *self._kept(line, entries.get(line))]
-                for each in (*new, *self.after.get(line, ())):
-                    written[_kind(each)] += 1
-                    journal.append(each)
-            journal.close(self._end(written))
-            return journal.trace()
+        trace, entries = self.trace, self._entries()
+        new = _New(trace)
+        out = [trace.lines.raw(0) + b"\n"]
+        for line, kind in enumerate(trace.index.kinds):
+            out += map(new.line, self.before.get(line, ()))
+            if kind == END:
+                out.append(self._end(line))
+            elif kind != TRACE:
+                out.append(self._kept(line, kind, entries.get(line), new))
+            out += map(new.line, self.after.get(line, ()))
+        return Trace.from_bytes(b"".join(out))
 
     def _entries(self) -> dict[int, Entry]:
         """The entry of each line that belongs to one."""
@@ -168,35 +167,40 @@ class _Applied:
         chunks = zip(index.chunk_lines, index.chunk_entries, strict=True)
         return found | {line: entries[place] for line, place in chunks}
 
-    def _kept(self, line: int, entry: Entry | None) -> Sequence[BaseLine]:
-        """A recorded line as it stays; nothing for one that is dropped."""
-        kind = self.trace.index.kinds[line]
-        if kind in _SKIPPED or (entry is not None and entry.id in self.gone):
-            return ()
-        fields = self.trace.lines.whole(line)
-        if entry is not None:
-            if kind == CHUNK and entry.id in self.calls_gone:
-                return ()  # the whole reply stands in the result
-            self._fill(fields, line, kind, entry)
-        return (LINE.validate_python(fields),)
-
-    def _fill(self, fields: dict[str, Any], line: int, kind: int, entry: Entry) -> None:
-        fields.pop("base", None)
-        if "sent" in fields:
-            fields["sent"] = entry.sent
-        if kind == RESULT and entry.id in self.calls_gone:
-            self._rewrite(fields, entry)
-        elif HEAVY[kind] == "request" and "request" in fields:
-            fields["request"] = entry.request
-        elif HEAVY[kind] in fields:
-            payload = kind in (RESULT, CHUNK) and entry.kind == "model"
-            bodies = self.trace.bodies
-            fields[HEAVY[kind]] = bodies.decoded(line) if payload else bodies.stored(line)
+    def _kept(self, line: int, kind: int, entry: Entry | None, new: _New) -> bytes:
+        """A recorded line as it stays, byte for byte where it can; nothing for a dropped one."""
+        if entry is None:
+            return self._raw(line)
+        if entry.id in self.gone:
+            return b""
+        if entry.id in self.calls_gone:
+            if kind == CHUNK:
+                return b""  # the whole reply stands in the result
+            if kind == RESULT:
+                return new.line(self._rewritten(line, entry))
+        if kind != MODEL:
+            return self._raw(line)
+        base = self.trace.lines.head(line).get("base")
+        lost = isinstance(base, list) and bool(base) and base[0] in self.gone
         first = self.unknown.get((entry.step, entry.enclosing))
-        if kind == MODEL and first is not None and entry.seq >= first:
+        nameless = first is not None and entry.seq >= first
+        if not (lost or nameless):
+            return self._raw(line)
+        fields = self.trace.lines.whole(line)
+        if nameless:
             fields.pop("hash", None)
+        if not lost:
+            return dumps(fields) + b"\n"
+        # The conversation began with that of a dropped call, so it is written whole.
+        whole = {"base": None, "request": entry.request, "sent": entry.sent}
+        fields |= {name: value for name, value in whole.items() if name in fields}
+        del fields["base"]
+        return new.line(CallLine.model_validate(fields))
 
-    def _rewrite(self, fields: dict[str, Any], entry: Entry) -> None:
+    def _raw(self, line: int) -> bytes:
+        return self.trace.lines.raw(line) + b"\n"
+
+    def _rewritten(self, line: int, entry: Entry) -> ResultLine:
         """The reply without the calls that are dropped, as a plain one."""
         gone = list(self.calls_gone[entry.id])
         kept = []
@@ -208,20 +212,39 @@ class _Applied:
         body = view(entry.api or "").with_reply(entry.reply_body, tool_calls=kept)
         old = entry.response
         envelope = old if isinstance(old, dict) else _OK
-        fields["response"] = {**envelope, "body": body}
-        fields["source"] = "edited"
+        fields = self.trace.lines.whole(line)
         for name in _STREAMED:
             fields.pop(name, None)
+        fields |= {"source": "edited", "response": encode({**envelope, "body": body})}
+        return ResultLine.model_validate(fields)
 
-    def _end(self, written: Counter[str]) -> EndLine | None:
-        end = self.trace.end
-        if end is None:
-            return None
-        counts = {kind: count for kind, count in written.items() if kind}
-        fields = {name: getattr(end, name) for name in end.model_fields_set}
-        if "counts" in fields:
-            fields["counts"] = counts
-        return EndLine(**fields)
+    def _end(self, line: int) -> bytes:
+        if line != self.trace.index.ends[-1] or not self.trace.lines.head(line).get("counts"):
+            return self._raw(line)
+        counts = Counter(each.kind for each in self.trace.entries if each.id not in self.gone)
+        counts.update(kind for each in self._put_in() if (kind := _kind(each)))
+        fields = self.trace.lines.whole(line)
+        return dumps({**fields, "counts": dict(counts)}) + b"\n"
+
+    def _put_in(self) -> list[BaseLine]:
+        return [
+            each for lines in (self.before, self.after) for new in lines.values() for each in new
+        ]
+
+
+class _New:
+    """Lines as a journal writes them."""
+
+    def __init__(self, trace: Trace) -> None:
+        header = TraceLine(id=trace.id)
+        self._appender = MemoryAppender()
+        self._journal = Journal(header, self._appender, writer="hand", strict=True)
+
+    def line(self, line: BaseLine) -> bytes:
+        """One line, after the blobs that it needs first."""
+        begin = len(self._appender.data)
+        self._journal.append(line)
+        return bytes(self._appender.data[begin:])
 
 
 def _kind(line: BaseLine) -> str:
