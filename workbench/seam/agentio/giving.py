@@ -53,6 +53,7 @@ def given_to_record(
             f"{parameter.name}=workbench.live_io(model=workbench.OpenAIModel(), tools=[…])"
         )
     if io is None:
+        info.io = _is_io(parameter.default) or None
         return Given(kept, kept)
     info.io = True
     return Given(kept, _put(function, parameter, kept, io))
@@ -85,8 +86,8 @@ def given_to_replay(
         return Given(kept, kept)
     passed, io = _taken(function, parameter, args, kwargs)
     kept = input_of(parent, *passed)
-    recorded = parent.header.agent is not None and parent.header.agent.io
-    if io is None and not recorded and parameter.default is not parameter.empty:
+    if io is None and _has_its_own(parameter, parent):
+        info.io = _is_io(parameter.default) or None
         return Given(kept, kept)
     if io is None:
         io = served_io() if wants_async(function, parameter) else served_io().sync
@@ -165,6 +166,15 @@ def _place(function: Callable[..., Any], parameter: inspect.Parameter) -> int | 
         return None
     names = list(inspect.signature(function).parameters)
     return names.index(parameter.name)
+
+
+def _has_its_own(parameter: inspect.Parameter, parent: Trace) -> bool:
+    """Whether the agent is to keep what it has by default: an io that it brings, or none where it
+    was recorded without."""
+    if parameter.default is parameter.empty:
+        return False
+    recorded = parent.header.agent is not None and bool(parent.header.agent.io)
+    return _is_io(parameter.default) or not recorded
 
 
 def _is_io(value: Any) -> bool:
