@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
-from workbench.trace.faults import aimed_kinds, only_named
+from workbench.trace.faults import Aim, aimed_kinds, only_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from workbench.seam.calls import Ticket
-    from workbench.trace.faults import Aim, Fault
+    from workbench.trace.faults import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,11 @@ class Faults:
     def why_unfired(self, fault: Fault) -> str:
         """Why a fault hit nothing, as a part of a sentence."""
         reason = self._reasons.get(self._number(fault))
-        return reason or f"no call met its aim ({fault.aim})"
+        if reason:
+            return reason
+        if fault.aim == Aim():
+            return f"there was no {' or '.join(sorted(aimed_kinds(fault)))} call"
+        return f"no call met its aim ({fault.aim})"
 
     def _number(self, fault: Fault) -> int:
         return next(number for number, each in enumerate(self._all) if each is fault)
