@@ -28,8 +28,11 @@ def path(tmp_path: Path) -> Path:
 
 def _index(trace: Trace) -> dict[str, object]:
     index = trace.index
-    names = [name for name in vars(index) if name not in ("ids", "_places")]
-    return {name: getattr(index, name) for name in names} | {"turns": vars(trace.turn_table)}
+    names = [name for name in vars(index) if name not in ("ids", "places", "_places")]
+    numbers: dict[int, int] = {0: 0}  # which number stands for a place means nothing
+    places = [numbers.setdefault(each, len(numbers)) for each in index.places]
+    found = {name: getattr(index, name) for name in names}
+    return found | {"places": places, "turns": vars(trace.turn_table)}
 
 
 @pytest.mark.parametrize("block", [50, 5_000, 1024**2], ids=["tiny", "small", "usual"])

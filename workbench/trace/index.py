@@ -102,6 +102,12 @@ class Index:
         self.places.append(0)
         self.kinds.append(code)
 
+    def add_chunk(self, entry: int) -> None:
+        """The next line is a chunk of an entry."""
+        self.chunk_lines.append(len(self.kinds))
+        self.chunk_entries.append(entry)
+        self.kinds.append(CHUNK)
+
     def place(self, step: str, inside: str) -> int:
         """A number that stands for a step and the call around it; 0 for neither."""
         return self._places.setdefault((step, inside), len(self._places))

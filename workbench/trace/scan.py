@@ -9,10 +9,8 @@ is looked at.
 
 from __future__ import annotations
 
-import re
-from array import array
-from itertools import accumulate, compress
-from operator import add, itemgetter, lt, not_
+from itertools import accumulate
+from operator import add
 from typing import Any, Final
 
 from workbench.errors import TraceFormatError
@@ -36,6 +34,7 @@ from workbench.trace.index import (
     Index,
 )
 from workbench.trace.notices import Notices
+from workbench.trace.recognising import SINGLE, Recogniser
 from workbench.trace.sources import Source
 from workbench.trace.values import loads
 from workbench.trace.versions import Reader
@@ -50,30 +49,7 @@ MAX_LINE: Final = 256 * 1024**2
 
 _BLOCK = 256 * 1024  # what a processor keeps close
 _PARSE_ALL = 8 * 1024**2
-_SAMPLES = 20
-_HEAD = itemgetter(slice(192))
-_LAST = itemgetter(slice(-1, None))
-
-_LINES = re.compile(
-    rb'\n\{"line":"([a-z]++(?:","(?:id|of|sha256))?+)"'
-    rb'(?::"([0-9A-Za-z]++)-([1-9][0-9]{0,8}+)"'
-    rb'(?:,"kind":"(model|tool)"(?:,"at":"[^"\\]*+")?+'
-    rb'((?:,"(?:step|attempt|in|asked_by)":(?:"[^"\\]*+"|[0-9]++))*+)'
-    rb'(?=,"(?!(?:at|step|attempt|in|asked_by)")[a-z_]++"|\}))?+)?+'
-)
-"""Each line that begins as a journal writes it, of many beginnings of lines put together."""
-_FIRST = ("line", "id", "kind", "at", "step", "attempt", "in", "asked_by")
-"""The order in which a journal writes the fields that this module looks at."""
-
 _PLAIN = {"trace": TRACE, "writer": WRITER, "blob": BLOB, "end": END}
-_SINGLE = {"event": EVENT, "value": VALUE, "clock": CLOCK, "input": INPUT}
-_SINGLE_BYTES = {b'%b","id' % name.encode(): code for name, code in _SINGLE.items()}
-_CALL, _RESULT, _CHUNK, _BLOB = b'call","id', b'result","of', b'chunk","of', b'blob","sha256'
-
-_PAIRS = {(_CALL, b"model"), (_CALL, b"tool"), (_RESULT, b"")}
-_CODE = {b"model": MODEL, b"tool": TOOL, b"": RESULT}
-
-_Found = tuple[bytes, bytes, bytes, bytes, bytes]
 
 
 def scan(source: Source, begin: int, notices: Notices, reader: Reader) -> Index:
@@ -89,11 +65,7 @@ class _Scan:
         self.loads = reader.loads
         self.index.all_loose = reader.old  # what stands in the file is not what is read
         self.parse_all = source.size <= _PARSE_ALL or reader.old
-        # A writer's lines are recognised by their first bytes once some were found to be as a
-        # journal writes them: until then, how many those are.
-        self.samples: dict[str, int] = {}
-        self.trusted: dict[bytes, array[int]] = {}
-        self.singles: dict[int, int] = {}
+        self.quick = Recogniser(self.index, self.parsed)
         self.returns = False
 
     def run(self, begin: int) -> Index:
@@ -135,144 +107,31 @@ class _Scan:
         starts = self.index.starts
         starts.extend(map(add, accumulate(map(len, lines), initial=base), range(len(lines) + 1)))
         starts.pop()
-        if not self.parse_all:
-            # Only the beginnings: searching through what the lines carry would take far longer.
-            found = _LINES.findall(b"\n" + b"\n".join(map(_HEAD, lines)))
-            if len(found) == len(lines) and set(map(_LAST, lines)) == {b"}"}:
-                if not self.at_once(found):
-                    self.recognised(found, lines)
-                return taken
+        if not self.parse_all and self.quick.take(lines):
+            return taken
         for line in lines:
             self.parsed(line)
         return taken
-
-    def at_once(self, found: list[_Found]) -> bool:
-        """A block of nothing but calls and results of one writer, whose calls follow each other.
-
-        A trace can have millions of such lines, so nothing here is done line by line in Python.
-        False, with nothing changed, when the block is something else.
-        """
-        names, writers, numbers, kinds, related = zip(*found, strict=True)
-        index = self.index
-        table = self.trusted.get(writers[0])
-        if table is None or index.ids.other or writers.count(writers[0]) != len(writers):
-            return False
-        if not _PAIRS.issuperset(zip(names, kinds, strict=True)):
-            return False
-        line, entry, next_number = len(index.kinds), len(index.calls), len(table)
-        lines, counted = range(line, line + len(found)), list(map(int, numbers))
-        new = len(kinds) - kinds.count(b"")
-        if list(compress(counted, kinds)) != list(range(next_number, next_number + new)):
-            return False
-        table.extend(range(entry, entry + new))
-        index.calls.extend(compress(lines, kinds))
-        index.results += array("q", (-1,)) * new
-        ended = list(map(not_, kinds))
-        if not self.end_at_once(
-            table, list(compress(counted, ended)), list(compress(lines, ended))
-        ):
-            del table[next_number:], index.calls[entry:], index.results[entry:]
-            return False
-        index.askers += array("i", (-1,)) * new
-        index.places += array("i", (0,)) * new
-        index.kinds += bytes(map(_CODE.__getitem__, kinds))
-        if any(related):
-            for each, text in enumerate(compress(related, kinds), entry):
-                if text:
-                    self.relate(each, _fields(text))
-        return True
-
-    def end_at_once(self, table: array[int], numbers: list[int], lines: list[int]) -> bool:
-        """Results of these entries at these lines; False, with nothing changed, if one is wrong."""
-        if not numbers:
-            return True
-        calls, results = self.index.calls, self.index.results
-        if max(numbers) >= len(table) or len(set(numbers)) != len(numbers):
-            return False
-        entries = list(map(table.__getitem__, numbers))
-        if min(entries) < 0 or max(map(results.__getitem__, entries)) >= 0:
-            return False
-        if not all(map(lt, map(calls.__getitem__, entries), lines)):
-            return False
-        for entry, line in zip(entries, lines, strict=True):
-            results[entry] = line
-        return True
-
-    def recognised(self, found: list[_Found], lines: list[bytes]) -> None:
-        """Lines that all begin as a journal writes them; one that must be looked at is parsed."""
-        index, table, parsed = self.index, self.trusted.get, self.parsed
-        kinds, results = index.kinds, index.results
-        for at, (name, writer, number, kind, related) in enumerate(found):
-            numbers = table(writer)
-            if numbers is None:
-                if name == _BLOB and self.trusted:
-                    index.blobs.append(len(kinds))
-                    kinds.append(BLOB)
-                else:
-                    parsed(lines[at])
-            elif kind:
-                if len(numbers) == int(number) and not index.ids.other and name == _CALL:
-                    numbers.append(len(index.calls))
-                    index.add_entry(_CODE[kind])
-                    if related:
-                        self.relate(len(index.calls) - 1, _fields(related))
-                else:
-                    parsed(lines[at])
-            elif name == _RESULT:
-                place = int(number)
-                entry = numbers[place] if place < len(numbers) else -1
-                if entry >= 0 and results[entry] < 0:
-                    results[entry] = len(kinds)
-                    kinds.append(RESULT)
-                else:
-                    parsed(lines[at])
-            elif not self.single(name, numbers, int(number)):
-                parsed(lines[at])
-
-    def single(self, name: bytes, numbers: array[int], number: int) -> bool:
-        """A chunk, or an entry of one line; False when it must be looked at."""
-        index = self.index
-        if name == _CHUNK:
-            entry = numbers[number] if number < len(numbers) else -1
-            return entry >= 0 and self.belongs("chunk", entry)
-        code = _SINGLE_BYTES.get(name, BAD)
-        if self.singles.get(code, 0) < _SAMPLES or len(numbers) != number or index.ids.other:
-            return False
-        numbers.append(len(index.calls))
-        index.add_entry(code)
-        return True
 
     def belongs(self, of: str, entry: int) -> bool:
         """A result or chunk of an entry; False when there is no such entry, or it has one."""
         index = self.index
         if entry < 0:
             return False
-        line = len(index.kinds)
         if of == "chunk":
-            index.chunk_lines.append(line)
-            index.chunk_entries.append(entry)
-            index.kinds.append(CHUNK)
+            index.add_chunk(entry)
             return True
         if index.results[entry] >= 0:
             return False
-        index.results[entry] = line
+        index.results[entry] = len(index.kinds)
         index.kinds.append(RESULT)
         return True
 
     def sample(self, line: dict[str, Any], *, heavy_last: bool) -> None:
         """Whether a writer orders the fields as a journal does, by the first lines of it."""
-        name = line.get("id") if line["line"] == "call" else None
-        code = self.index.kinds[-1]
-        self.singles[code] = self.singles.get(code, 0) + 1
-        if not heavy_last or (name and not _in_order(line)):
+        if not heavy_last or not self.quick.sample(line):
             self.index.all_loose |= not heavy_last
             self.parse_all = True
-        writer, dash, number = str(name).partition("-")
-        if not name or not dash or not number.isdecimal() or not writer.isalnum():
-            return
-        count = self.samples[writer] = self.samples.get(writer, 0) + 1
-        if count == _SAMPLES and writer.isascii():
-            self.trusted[writer.encode()] = self.index.ids.table(writer.encode())
 
     def begin_line(self, start: int) -> None:
         self.index.starts.append(start)
@@ -346,7 +205,7 @@ class _Scan:
             if found is None:
                 return f"a call of the unknown kind {str(kind)[:40]!r}; it is ignored"
         else:
-            found = _SINGLE.get(name)
+            found = SINGLE.get(name)
             if found is None:
                 return f"a line of the unknown kind {name[:40]!r}; it is ignored"
         problem = self.known_entry(line.get("id"), found)
@@ -382,17 +241,5 @@ class _Scan:
         return None
 
 
-def _fields(text: bytes) -> dict[str, Any]:
-    """The fields of a piece of a line that begins with a comma."""
-    found: dict[str, Any] = loads(b"{%b}" % text[1:])
-    return found
-
-
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _in_order(line: dict[str, Any]) -> bool:
-    """Whether the fields that are looked at come first, in a journal's order."""
-    wanted = [name for name in _FIRST if name in line]
-    return list(line)[: len(wanted)] == wanted
