@@ -210,6 +210,24 @@ def test_the_http_clients_own_hooks_see_every_try() -> None:
     assert seen == [503, 503, 200]
 
 
+def test_an_older_http_client_of_the_agents_own_does_as_well() -> None:
+    """A client that was given an httpx.Client keeps its kind of requests and exceptions."""
+    httpx = pytest.importorskip("httpx")
+    with (
+        httpx.Client() as http,
+        through([Timeout().error(), HttpError(503).error()], PLAIN) as made,
+    ):
+        result = client(NOWHERE, http_client=http, max_retries=2).chat.completions.create(**ASKED)
+    assert (result.model, made[0].tries) == ("served-model-1", 3)
+    with (
+        httpx.Client() as http,
+        through([ConnectionRefused().error()] * 3, PLAIN),
+        pytest.raises(openai.APIConnectionError) as caught,
+    ):
+        client(NOWHERE, http_client=http, max_retries=2).chat.completions.create(**ASKED)
+    assert type(caught.value.__cause__) is httpx.ConnectError
+
+
 def test_no_token_is_fetched_for_a_try_that_goes_nowhere() -> None:
     """A client whose key comes from a function, which may ask a server, is replayed without it."""
     asked: list[str] = []

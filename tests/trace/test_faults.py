@@ -186,6 +186,14 @@ def test_a_partial_result_may_be_any_value_that_a_trace_holds() -> None:
     assert fault.result == {"ids": {"$wb": "tuple", "v": [1, 2]}}
 
 
+async def later(_call: Any) -> bool:
+    """No predicate: its answer would come too late."""
+    return True
+
+
+LATE: Any = {"when": later}
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -209,6 +217,7 @@ def test_a_partial_result_may_be_any_value_that_a_trace_holds() -> None:
         (lambda: Crash(before="a", after="b"), "a process crashes once"),
         (lambda: FAULT.validate_python({"type": "flood"}), "'http_error', 'timeout'"),
         (lambda: ToolError(colour="red"), "Extra inputs are not permitted"),
+        (lambda: ToolError().at(**LATE), "later is async, and a call cannot wait"),
     ],
 )
 def test_what_could_never_hit_is_refused_when_it_is_made(make: Any, message: str) -> None:

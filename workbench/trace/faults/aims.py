@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    field_validator,
+)
 
 from workbench.trace.places import Place
 
@@ -60,6 +68,16 @@ class Aim(BaseModel):
     when: Predicate = None
     """Calls of any kind for which this function is true. It gets a
     `workbench.seam.faulting.SeenCall`. A trace keeps only its name."""
+
+    @field_validator("when")
+    @classmethod
+    def _answers_at_once(cls, when: Any) -> Any:
+        if inspect.iscoroutinefunction(when):
+            raise ValueError(
+                f"{_name_of(when)} is async, and a call cannot wait for its answer: give a plain "
+                "function"
+            )
+        return when
 
     @property
     def predicate(self) -> Callable[[Any], bool] | None:
