@@ -8,7 +8,7 @@ import pytest
 from openai_server import Server
 
 import workbench as wb
-from workbench.providers.openai import from_chunk, from_openai, to_openai
+from workbench.providers.openai_shapes import from_chunk, from_openai, to_openai
 
 ASK = [{"role": "user", "content": "hé"}]
 LOOK: dict[str, Any] = {
@@ -167,7 +167,7 @@ def test_whatever_the_server_does_replays_the_same(server: Server, name: str, st
         assert said == "You said: hé"
     for trace, seen in ((run.trace, live), (arun.trace, alive)):
         (entry,) = trace.entries
-        assert (entry.api, entry.model, entry.provider) == ("workbench", name, "openai")
+        assert (entry.api, entry.model, entry.provider) == ("workbench", name, "local")
         with wb.replaying(trace):
             assert outcome(wb.live_io().sync, name, stream) == seen
         with wb.replaying(trace):
@@ -222,6 +222,23 @@ def test_no_key_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
     io = wb.live_io(model=wb.OpenAIModel())
     with pytest.raises(wb.ModelError, match="OPENAI_API_KEY"):
         io.sync.call_model(model="ok", messages=ASK)
+
+
+@pytest.mark.parametrize(
+    ("url", "provider"),
+    [
+        (None, "openai"),
+        ("https://eu.api.openai.com/v1", "openai"),
+        ("https://mine.openai.azure.com/v1", "azure"),
+        ("http://[::1]:80/v1", "local"),
+        ("http://localhost/v1", "local"),
+        ("https://openai.com.example/v1", "openai-compatible"),
+    ],
+)
+def test_who_answers_is_told_by_the_address(url: str | None, provider: str) -> None:
+    """A price is looked up by it: another server of the same protocol is not taken for OpenAI's."""
+    assert wb.OpenAIModel(base_url=url).provider == provider
+    assert wb.OpenAIModel(base_url=url, provider="mine").provider == "mine"
 
 
 def test_shapes_are_translated_both_ways() -> None:

@@ -292,5 +292,12 @@ def test_an_io_without_a_model_says_what_to_give() -> None:
         wb.live_io(model=wb.Model)  # type: ignore[arg-type]
     with pytest.raises(wb.UsageError, match="answered a request with int"):
         ask(wb.live_io(model=lambda _: 3).sync)
+
+    class Silent(wb.Model):
+        async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
+            return None  # type: ignore[return-value]
+
+    with pytest.raises(wb.UsageError, match="Silent answered a request with NoneType"):
+        ask(wb.live_io(model=Silent()).sync)
     with pytest.raises(wb.UsageError, match="what it goes around is an io"):
         wb.recording_io(wb.Model())  # type: ignore[arg-type]

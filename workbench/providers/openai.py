@@ -5,13 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+import os
+from collections.abc import AsyncIterator, Iterator
 from importlib.util import find_spec
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from workbench.errors import MissingExtraError
 from workbench.providers.local import local_model
+from workbench.providers.openai_shapes import (
+    embedding_request,
+    from_chunk,
+    from_embeddings,
+    from_openai,
+    to_openai,
+)
 from workbench.seam.agentio.errors import (
     BadReplyError,
     ConnectionLostError,
@@ -19,17 +29,8 @@ from workbench.seam.agentio.errors import (
     ModelTimeoutError,
 )
 from workbench.seam.agentio.model import Body, Model
-from workbench.trace.payloads.openai_chat import OpenAIChatView
 
-_VIEW = OpenAIChatView()
 _KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-request-id")
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
 
 
 class OpenAIModel(Model):
@@ -42,7 +43,8 @@ class OpenAIModel(Model):
         api_key: the key; by default what ``OPENAI_API_KEY`` says.
         timeout_s: seconds after which a request fails; by default the SDK's.
         max_retries: how often the SDK tries again by itself; by default twice.
-        provider: who answers, as the trace says it.
+        provider: who answers, as the trace says it and prices are found by; by default told by
+            the address: ``openai``, ``azure``, ``local``, or ``openai-compatible``.
 
     Raises:
         MissingExtraError: the ``openai`` package is not installed.
@@ -55,7 +57,7 @@ class OpenAIModel(Model):
         api_key: str | None = None,
         timeout_s: float | None = None,
         max_retries: int | None = None,
-        provider: str = "openai",
+        provider: str | None = None,
     ) -> None:
         if find_spec("openai") is None:
             raise MissingExtraError("openai", "openai")
@@ -66,7 +68,7 @@ class OpenAIModel(Model):
             "max_retries": max_retries,
         }
         self._options = {name: value for name, value in given.items() if value is not None}
-        self.provider = provider
+        self.provider = provider or provider_at(base_url or os.environ.get("OPENAI_BASE_URL"))
         self._sync: Any = None
         # Connections belong to the loop that opened them, so each loop has a client of its own.
         self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
@@ -127,7 +129,7 @@ class OpenAIModel(Model):
         """
         async with _areported():
             client = self._async_client()
-            return _embedded(await client.embeddings.create(**_embedding_request(request)))
+            return from_embeddings(await client.embeddings.create(**embedding_request(request)))
 
     def embed_sync(self, request: Body) -> Body:
         """Vectors for texts.
@@ -137,7 +139,7 @@ class OpenAIModel(Model):
         """
         with _reported():
             client = self._client()
-            return _embedded(client.embeddings.create(**_embedding_request(request)))
+            return from_embeddings(client.embeddings.create(**embedding_request(request)))
 
     async def aclose(self) -> None:
         """Close the connections that the running loop has open."""
@@ -198,129 +200,19 @@ class LocalModel(OpenAIModel):
         return self._options
 
 
-# -- the neutral shape and OpenAI's -------------------------------------------------------------
-
-
-def to_openai(request: Body) -> dict[str, Any]:
-    """A neutral request as arguments of the SDK's ``create``."""
-    known = {"model", "messages", "tools", "tool_choice", "stream"}
-    body: dict[str, Any] = {
-        "model": request.get("model"),
-        "messages": [_message(each) for each in request.get("messages") or ()],
-    }
-    if request.get("tools"):
-        body["tools"] = [{"type": "function", "function": each} for each in request["tools"]]
-    choice = request.get("tool_choice")
-    if isinstance(choice, Mapping) and "name" in choice:
-        choice = {"type": "function", "function": {"name": choice["name"]}}
-    if choice is not None:
-        body["tool_choice"] = choice
-    rest = {name: value for name, value in request.items() if name not in known}
-    if request.get("stream"):
-        body["stream"] = True
-        rest.setdefault("stream_options", {"include_usage": True})
-    if rest:
-        body["extra_body"] = rest  # whatever it is, the SDK's own signature does not limit it
-    return body
-
-
-def _message(message: Any) -> Any:
-    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
-    if not calls:
-        return message
-    return {**message, "tool_calls": [_call(each) for each in calls]}
-
-
-def _call(call: Any) -> Any:
-    if not isinstance(call, Mapping) or "function" in call:
-        return call
-    arguments = call.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    function = {"name": call.get("name"), "arguments": text}
-    return {"id": call.get("id"), "type": "function", "function": function}
-
-
-def from_openai(body: Any) -> Body:
-    """A completion as a neutral reply. What that shape has no place for is kept in ``extra``.
-
-    Raises:
-        BadReplyError: it is no completion.
-    """
-    if not isinstance(body, dict) or not body.get("choices"):
-        raise BadReplyError("the answer holds no completion", body=body)
-    reply, usage = _VIEW.reply(body), _VIEW.usage(body)
-    made: Body = {"content": reply.text if reply.text or not reply.tool_calls else None}
-    if reply.tool_calls:
-        made["tool_calls"] = [
-            {
-                "id": call.id,
-                "name": call.name,
-                "arguments": call.raw if call.error else call.arguments,
-            }
-            for call in reply.tool_calls
-        ]
-    optional = {
-        "reasoning": reply.reasoning,
-        "refusal": reply.refusal,
-        "finish_reason": reply.finish_reason,
-        "model": _VIEW.model(body),
-        "id": body.get("id"),
-        "usage": usage and {name: n for name in _COUNTS if (n := getattr(usage, name)) is not None},
-        "extra": _extra(body),
-    }
-    return made | {name: value for name, value in optional.items() if value}
-
-
-def _extra(body: dict[str, Any]) -> dict[str, Any]:
-    known = {"id", "model", "choices", "object", "usage"}
-    extra = {name: value for name, value in body.items() if name not in known and value is not None}
-    choice = body["choices"][0]
-    if isinstance(choice, dict) and choice.get("logprobs"):
-        extra["logprobs"] = choice["logprobs"]
-    if len(body["choices"]) > 1:
-        extra["choices"] = body["choices"][1:]
-    return extra
-
-
-def from_chunk(chunk: Body) -> Iterator[Body]:
-    """A piece of a streamed completion as neutral pieces: none, one or several."""
-    choices = chunk.get("choices") or [{}]
-    delta = choices[0].get("delta") or {}
-    reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-    if isinstance(reasoning, str) and reasoning:
-        yield {"reasoning": reasoning}
-    if delta.get("content"):
-        yield {"text": delta["content"]}
-    for call in delta.get("tool_calls") or ():
-        function = call.get("function") or {}
-        piece = {"index": call.get("index"), "id": call.get("id"), **function}
-        yield {"tool_call": {name: value for name, value in piece.items() if value is not None}}
-    ending: Body = {}
-    if delta.get("refusal"):
-        ending["refusal"] = delta["refusal"]
-    if choices[0].get("finish_reason"):
-        ending["finish_reason"] = choices[0]["finish_reason"]
-    usage = _VIEW.usage(chunk)
-    if usage is not None:
-        ending["usage"] = {n: v for n in _COUNTS if (v := getattr(usage, n)) is not None}
-    if ending:
-        head = {name: chunk[name] for name in ("id", "model") if chunk.get(name)}
-        yield {**ending, **head}
-
-
-def _embedding_request(request: Body) -> dict[str, Any]:
-    rest = {name: value for name, value in request.items() if name not in ("model", "input")}
-    asked = {"model": request.get("model"), "input": request["input"], "encoding_format": "float"}
-    return {**asked, "extra_body": rest} if rest else asked
-
-
-def _embedded(answer: Any) -> Body:
-    vectors = sorted(answer.data, key=lambda each: each.index or 0)
-    body: Body = {"embeddings": [each.embedding for each in vectors], "model": answer.model}
-    usage = getattr(answer, "usage", None)
-    if usage is not None:
-        body["usage"] = {"input_tokens": usage.prompt_tokens}
-    return body
+def provider_at(base_url: str | None) -> str:
+    """Who answers at an address, without saying where: ``openai``, ``azure``, ``local``, or
+    ``openai-compatible`` for any other server that speaks OpenAI's protocol."""
+    host = (urlsplit(base_url).hostname or "") if base_url else "api.openai.com"
+    if host == "openai.com" or host.endswith(".openai.com"):
+        return "openai"
+    if host.endswith(".azure.com"):
+        return "azure"
+    try:
+        here = ip_address(host).is_loopback
+    except ValueError:
+        here = host == "localhost" or host.endswith(".localhost")
+    return "local" if here else "openai-compatible"
 
 
 # -- what goes wrong ----------------------------------------------------------------------------

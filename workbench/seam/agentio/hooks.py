@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.seam.agentio.errors import BadReplyError, to_error, to_info
-from workbench.seam.agentio.model import run
+from workbench.seam.agentio.model import reply_body, run
 from workbench.seam.agentio.streams import APulled, Pulled, atee, tee
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import COVERED
@@ -83,7 +83,9 @@ class ModelAsk(Ask):
 
     def _answer(self, body: dict[str, Any]) -> Any:
         model = self.world.model
-        return Pulled(model.stream_sync(body)) if self.call.stream else model.complete_sync(body)
+        if self.call.stream:
+            return Pulled(model.stream_sync(body))
+        return reply_body(model, model.complete_sync(body))
 
     def outcome(self, result: Any) -> Outcome:
         """The reply's body."""
@@ -148,7 +150,7 @@ class AsyncModelAsk(ModelAsk):
         model = self.world.model
         if self.call.stream:
             return await APulled(model.stream(body)).start()
-        return await model.complete(body)
+        return reply_body(model, await model.complete(body))
 
     def deliver(self, served: Served) -> Any:
         """The body, or the chunks."""

@@ -70,12 +70,12 @@ class FunctionModel(Model):
     async def complete(self, request: Body) -> Body:
         """What the function gives."""
         given = self.function(request)
-        return _body(self.function, await given if inspect.isawaitable(given) else given)
+        return reply_body(self.function, await given if inspect.isawaitable(given) else given)
 
     def complete_sync(self, request: Body) -> Body:
         """What the function gives."""
         given = self.function(request)
-        return _body(self.function, run(given) if inspect.isawaitable(given) else given)
+        return reply_body(self.function, run(given) if inspect.isawaitable(given) else given)
 
 
 class NoModel(Model):
@@ -134,12 +134,17 @@ async def _awaited(coroutine: Awaitable[T]) -> T:
     return await coroutine
 
 
-def _body(function: Any, given: Any) -> Body:
+def reply_body(model: Any, given: Any) -> Body:
+    """What a model, or a function, answered, as a reply's body.
+
+    Raises:
+        UsageError: it is none.
+    """
     if isinstance(given, str):
         return {"content": given, "finish_reason": "stop"}
     if isinstance(given, dict):
         return given
-    name = getattr(function, "__name__", repr(function))
+    name = getattr(model, "__name__", None) or type(model).__name__
     raise UsageError(
         f"{name} answered a request with {type(given).__name__}: a model gives a reply's body, "
         'such as {"content": "…"}, or just its text'

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from workbench.seam.calls import Call
 
 Seen = tuple[Any, Any, Any, Any]
+"""The values of ENCLOSING, LAST_MODEL, KEY and LIVE_WRITE."""
 
-_VARIABLES: tuple[ContextVar[Any], ...] = (ENCLOSING, LAST_MODEL, KEY, LIVE_WRITE)
 _FRESH: Seen = (None, None, None, False)
 _SEEN: ContextVar[Mapping[Seam, Seen]] = ContextVar("workbench_seen", default={})  # noqa: B039
 """What each session last saw of this context: the ids of calls are a session's own."""
@@ -31,18 +31,18 @@ _SEEN: ContextVar[Mapping[Seam, Seen]] = ContextVar("workbench_seen", default={}
 class Switched:
     """Within it the context is that of one session: its ids, and not those of the one around."""
 
-    __slots__ = ("_seam", "_was")
+    __slots__ = ("_around", "_seam", "_was")
 
     def __init__(self, seam: Seam) -> None:
         self._seam = seam
-        self._was: tuple[Seam | None, Seen] = (None, _FRESH)
+        self._around: Seam | None = None
+        self._was = _FRESH
 
     def __enter__(self) -> None:
-        around = SEAM.get()
-        values: Any = tuple(variable.get() for variable in _VARIABLES)
-        self._was = (around, values)
-        if around is not None:
-            _note(around, values)
+        self._around = SEAM.get()
+        self._was = _now_seen()
+        if self._around is not None:
+            _note(self._around, self._was)
         _put(self._seam, _SEEN.get().get(self._seam, _FRESH))
 
     def __exit__(
@@ -51,9 +51,12 @@ class Switched:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        values: Any = tuple(variable.get() for variable in _VARIABLES)
-        _note(self._seam, values)
-        _put(*self._was)
+        _note(self._seam, _now_seen())
+        _put(self._around, self._was)
+
+
+def _now_seen() -> Seen:
+    return ENCLOSING.get(), LAST_MODEL.get(), KEY.get(), LIVE_WRITE.get()
 
 
 def _note(seam: Seam, values: Seen) -> None:
@@ -63,9 +66,12 @@ def _note(seam: Seam, values: Seen) -> None:
 
 
 def _put(seam: Seam | None, values: Seen) -> None:
+    enclosing, last_model, key, live_write = values
     SEAM.set(seam)
-    for variable, value in zip(_VARIABLES, values, strict=True):
-        variable.set(value)
+    ENCLOSING.set(enclosing)
+    LAST_MODEL.set(last_model)
+    KEY.set(key)
+    LIVE_WRITE.set(live_write)
 
 
 class Below:
@@ -133,16 +139,18 @@ def through(ask: Ask, call: Call, seams: Sequence[Seam], home: Seam) -> Any:
         seams: the sessions; at least one.
         home: the one that belongs to what the call itself calls.
     """
-    seam = seams[0]
+    seam, inner = seams[0], seams[1:]
+    hooks = Below(ask, call, inner, home) if inner or home is not seam else ask
     with Switched(seam):
-        return call_sync(seam, call, Below(ask, call, seams[1:], home))
+        return call_sync(seam, call, hooks)
 
 
 async def athrough(ask: Ask, call: Call, seams: Sequence[Seam], home: Seam) -> Any:
     """:func:`through` for async code."""
-    seam = seams[0]
+    seam, inner = seams[0], seams[1:]
+    hooks = AsyncBelow(ask, call, inner, home) if inner or home is not seam else ask
     with Switched(seam):
-        return await call_async(seam, call, AsyncBelow(ask, call, seams[1:], home))
+        return await call_async(seam, call, hooks)
 
 
 class Stack:
