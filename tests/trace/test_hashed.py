@@ -178,6 +178,11 @@ def test_a_replay_finds_calls_by_their_hashes() -> None:
     scripted.world.ran.clear()
     again = wb.replay(agent, trace, PROMPT)
     assert (again.status, again.output) == ("ok", f"re: {PROMPT}")
+    assert again.trace.header.requests == "hash"
+    assert PROMPT not in again.trace._read_all().decode().replace(f"re: {PROMPT}", "")
+    forked = wb.fork(agent, trace, PROMPT, live_from=wb.turn(1))
+    assert forked.trace.gaps == trace.gaps
+    scripted.world.ran.clear()
     other = wb.replay(agent, trace, "something else")
     assert other.status == "drifted"
     assert "recorded  only its hash, not its words" in str(other.drift)

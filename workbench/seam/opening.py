@@ -6,7 +6,7 @@ import platform
 import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -148,6 +148,8 @@ def open_fork(
     rules = _rules(options.ignore, parent)
     own_rules = () if isinstance(options.redact, bool) else options.redact
     redactor = Redactor.for_replay(parent.header, own_rules)
+    if parent.header.requests == "hash":  # what may not be in one file may not be in its forks
+        output = replace(output, requests="hash")
     header = _header(
         agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
     )
