@@ -146,3 +146,31 @@ def test_a_call_made_once_more_is_still_called_that(world: World) -> None:
     drifted = wb.replay(twice, recorded.trace, 1, again=True)
     assert "recorded once, and served: this is one more (1 of 1 used)" in str(drifted.drift)
     assert "void" not in str(drifted.drift)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now"),
+    [
+        ("Today is 2025-11-03.", "Today is 2026-01-09."),
+        ("It is 2025-11-03T09:15:30Z.", "It is 2025-11-04T19:00:01Z."),
+        (
+            "request 8e03978e-40d5-43e8-bc93-6894a57f9324",
+            "request 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
+        ),
+        ("files in /home/ada/project", "files in /tmp/run7/project"),
+    ],
+)
+def test_a_date_that_changes_is_called_that(recorded: str, now: str, world: World) -> None:
+    """A miss that only a time, an id or a path makes says so, with the rule that lets it pass."""
+
+    def asking(text: str) -> str:
+        return str(ask([{"role": "user", "content": text}])["content"])
+
+    run = wb.record(asking, recorded)
+    drifted = wb.replay(asking, run.trace, now)
+    assert drifted.status == "drifted"
+    said = str(drifted.drift)
+    assert "only a time, an id or a path differs" in said
+    assert "--ignore workbench:/body/messages/0" in said
+    ignored = wb.replay(asking, run.trace, now, ignore={"workbench": ["/body/messages/0"]})
+    assert ignored.status == "ok"
