@@ -206,14 +206,16 @@ def check_recorded_arguments(trace: Trace, given: Given) -> None:
     Raises:
         UsageError: the text names the recorded agent.
     """
+    from workbench.seam.agentio.giving import given_to_replay
     from workbench.seam.agents import resolve
-    from workbench.seam.opening import input_of
 
     if given.args or given.kwargs:
         return  # checked by the run itself
-    args, kwargs = input_of(trace, (), {})
+    function, how = resolve(given.agent)
+    arguments = given_to_replay(function, how, trace, (), {})
+    (args, kwargs), (full_args, full_kwargs) = arguments.kept, arguments.full
     try:
-        inspect.signature(resolve(given.agent)[0]).bind(*args, **kwargs)
+        inspect.signature(function).bind(*full_args, **full_kwargs)
     except TypeError as error:
         info = trace.header.agent
         known = info is not None and info.target
