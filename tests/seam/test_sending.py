@@ -205,3 +205,36 @@ def test_a_turn_is_put_in_and_another_dropped(world: World) -> None:
     fork = wb.fork(chat, recorded.trace, edits=dropped)
     assert [call.reason for call in fork.calls] == ["hit", "miss"]
     assert [body["messages"][-1]["content"] for body in world.ran] == ["b"]
+
+
+def test_places_are_those_of_the_parent(world: World) -> None:
+    """A cut and a forced place name turns as the parent has them, whatever is put in or dropped."""
+
+    def three() -> list[str]:
+        return [str(ask(each)["content"]) for each in ("a", "b", "c")]
+
+    recorded = wb.record(three)
+    world.ran.clear()
+    edits = recorded.trace.edit().drop(wb.turn(1))
+    fork = wb.fork(three, recorded.trace, edits=edits, live_from=wb.turn(3), on_miss="live")
+    assert [body["messages"][-1]["content"] for body in world.ran] == ["a", "c"]
+    assert fork.trace.header.parent is not None
+    assert fork.trace.header.parent.cut == "turn:3"
+    world.ran.clear()
+    wb.fork(three, recorded.trace, edits=edits, force_live=[wb.turn(2)])
+    assert [body["messages"][-1]["content"] for body in world.ran] == ["a", "b"]
+
+
+def test_a_change_that_fits_no_later_request_is_said(world: World) -> None:
+    """Where another message stands in its place it is left out, and that is a notice."""
+
+    def two() -> list[str]:
+        first = ask([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])
+        second = ask([{"role": "user", "content": "c"}, {"role": "user", "content": "d"}])
+        return [str(first["content"]), str(second["content"])]
+
+    recorded = wb.record(two)
+    edits = recorded.trace.edit().request(wb.turn(1), replace={2: "B!"})
+    fork = wb.fork(two, recorded.trace, edits=edits)
+    assert fork.output == ["re: B!", "re: d"]
+    assert any("message 2 is not replaced" in notice for notice in fork.notices)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.seam.agentio.giving import given_to_replay
 from workbench.seam.agents import check_arguments, resolve
-from workbench.seam.cut import Cut, check_reachable
+from workbench.seam.cut import check_reachable
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
@@ -17,7 +17,7 @@ from workbench.seam.opening import (
     TraceLike,
     applied,
     as_trace,
-    moved_cut,
+    cut_of,
     open_fork,
 )
 from workbench.seam.policies import fork_policy
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ToolsAfter,
         ToolsBefore,
     )
+    from workbench.seam.cut import Cut
     from workbench.seam.latency import Latency
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit
@@ -171,7 +172,7 @@ def plan(
     changes = ForkOptions(edits, faults, live_from, force_live)
     policy = fork_policy(changes, on_miss, tools_before, tools_after)
     taped, checked = applied(as_edits(parent, changes.edits, changes.faults))
-    cut = Cut(taped, moved_cut(parent, taped, live_from), force_live)
+    cut = cut_of(parent, taped, live_from, force_live)
     check_reachable(taped, cut, checked.targets(), policy)
     return make_plan(checked, cut, policy)
 

@@ -20,6 +20,7 @@ from workbench.seam.setting import Setting
 from workbench.seam.tape import KINDS, Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, HASH_SCHEME, request_hash
 from workbench.trace.edits import Edits, EventEdit, ValueEdit, as_edits
+from workbench.trace.edits.places import moved_place
 from workbench.trace.entries import AgentInfo, HashInfo, ParentInfo, TraceLine
 from workbench.trace.journal import Journal
 from workbench.trace.places import Place
@@ -143,7 +144,7 @@ def open_fork(
     install_adapters()
     given = as_edits(parent, options.edits, options.faults)
     taped, edits = applied(given)
-    cut = Cut(taped, moved_cut(parent, taped, options.live_from), options.force_live)
+    cut = cut_of(parent, taped, options.live_from, options.force_live)
     check_reachable(taped, cut, edits.targets(), options.policy)
     rules = _rules(options.ignore, parent)
     own_rules = () if isinstance(options.redact, bool) else options.redact
@@ -185,13 +186,13 @@ def applied(edits: Edits) -> tuple[Trace, Edits]:
     return taped, edits.onto(taped)
 
 
-def moved_cut(parent: Trace, taped: Trace, live_from: LiveFrom) -> LiveFrom:
-    """Where a run goes live, named in the parent, as a place of the trace that it goes by."""
-    if taped is parent or not isinstance(live_from, Place) or live_from.kind != "turn":
-        return live_from
-    if live_from.value == len(parent.turns) + 1:
-        return Place(kind="turn", value=len(taped.turns) + 1)
-    return Place(kind="entry", value=parent.turn(int(live_from.value)).attempts[0].id)
+def cut_of(parent: Trace, taped: Trace, live_from: LiveFrom, force_live: Iterable[Place]) -> Cut:
+    """Where a run goes live, on the trace that it goes by; places are named in the parent."""
+    if taped is parent:
+        return Cut(parent, live_from, force_live)
+    if isinstance(live_from, Place):
+        live_from = moved_place(live_from, parent, taped)
+    return Cut(taped, live_from, [moved_place(each, parent, taped) for each in force_live])
 
 
 def _values(targets: Mapping[str, Edit]) -> dict[str, Any]:
@@ -342,6 +343,7 @@ def _digests(
 
 def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) -> ParentInfo:
     policy = options.policy
+    place = options.live_from if isinstance(options.live_from, Place) else cut.place
     chosen = {
         "on_miss": policy.on_miss,
         "tools_before": policy.tools_before,
@@ -357,7 +359,7 @@ def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) ->
         "name": parent.name,
         "path": str(parent.path) if parent.path is not None else None,
         "digest": parent.digest,
-        "cut": str(cut.place) if cut.place is not None else None,
+        "cut": str(place) if place is not None else None,
         "edits": edits.to_json() or None,
         "options": {name: value for name, value in chosen.items() if value is not None},
     }

@@ -58,6 +58,8 @@ class Setting:
     """The trace of a run that crashed, which this one goes on from."""
     keeps: bool = False
     """What is recorded and not asked for is kept in the new trace."""
+    notices: list[str] = field(default_factory=list)
+    """What of the edits was left out, and why."""
     done: set[str] = field(default_factory=set)
     """Entries whose edit was applied."""
 
@@ -115,6 +117,8 @@ class Setting:
         )
         sent = call.request
         for edit in found:
+            for text in edit.unfit(str(call.api), sent, clean=self.redactor.clean):
+                self.notices.append(f"turn {ticket.turn}, {edit.label}: {text}")
             sent = edit.rewrite(str(call.api), sent, clean=self.redactor.clean)
         if sent is call.request:
             return None
