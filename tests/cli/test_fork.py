@@ -84,8 +84,8 @@ def test_the_helps_examples_are_edits(tmp_path: Path) -> None:
     file.write_text(f"[{','.join(found)}]", "utf-8")
     edits = read_edits([str(file)])
     assert [each.type for each in edits] == [
-        *("reply", "reply", "tool_result", "tool_arguments"),
-        *("request", "fault", "insert", "drop"),
+        *("reply", "reply", "tool_result", "tool_arguments", "request"),
+        *("event", "value", "fault", "insert", "drop"),
     ]
     last, called = edits[:2]
     assert isinstance(last, ReplyEdit)

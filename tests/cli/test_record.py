@@ -25,7 +25,7 @@ def test_a_script_is_recorded_unchanged(shop: Shop) -> None:
     trace = wb.load(shop.folder / "runs" / "shop-01.trace.jsonl")
     assert [tool.arguments["order"] for tool in trace.tools()] == [102, 102]
     assert trace.header.agent is not None
-    assert trace.header.agent.model_dump() == {
+    assert trace.header.agent.model_dump(exclude_none=True) == {
         "kind": "script",
         "target": "shop.py",
         "argv": ["--order", "102"],

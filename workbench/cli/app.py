@@ -6,8 +6,19 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli import diff, fork, lab, record, replay, scan, show
-from workbench.cli.edit_words import EXAMPLES
+from workbench.cli import (
+    diff,
+    edit_words,
+    fault_words,
+    fork,
+    lab,
+    rebuild,
+    record,
+    replay,
+    scan,
+    show,
+    verify,
+)
 from workbench.cli.options import AgentCommand
 from workbench.cli.output import OK, print_version
 
@@ -48,12 +59,18 @@ _RECORD_CODES = (
     "130 interrupted. The trace is kept whatever happens."
 )
 
-_FORK_END = f"{EXAMPLES}\n\n{_EXIT_CODES}"
+_VERIFY_CODES = (
+    "Exit codes: 0 no difference, 1 different, or a run that failed or was blocked; "
+    "2 wrong use or unreadable input; 130 interrupted."
+)
+
+_REPLAY_END = f"{fault_words.EXAMPLES}\n\n{_EXIT_CODES}"
+_FORK_END = f"{edit_words.EXAMPLES}\n\n{_REPLAY_END}"
 
 app.command("record", cls=AgentCommand, epilog=_RECORD_CODES, short_help="Record a run.")(
     record.record_command
 )
-app.command("replay", cls=AgentCommand, epilog=_EXIT_CODES, short_help="Run it again offline.")(
+app.command("replay", cls=AgentCommand, epilog=_REPLAY_END, short_help="Run it again offline.")(
     replay.replay_command
 )
 app.command(
@@ -62,6 +79,12 @@ app.command(
     epilog=_FORK_END,
     short_help="Change its past, and run on live.",
 )(fork.fork_command)
+app.command(
+    "verify", cls=AgentCommand, epilog=_VERIFY_CODES, short_help="Replay it several times."
+)(verify.verify_command)
+app.command("rebuild", cls=AgentCommand, epilog=_EXIT_CODES, short_help="Make a fork again.")(
+    rebuild.rebuild_command
+)
 app.command(
     "show",
     short_help="Look at a trace.",

@@ -6,6 +6,14 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.oneline import (
+    entry_line,
+    error_text,
+    fault_line,
+    inline,
+    sent_lines,
+    tool_line,
+)
 from workbench.cli.words import seconds
 from workbench.errors import TraceError, UsageError
 from workbench.trace.values import encode
@@ -15,8 +23,9 @@ if TYPE_CHECKING:
 
 _HEAD = (
     "id", "kind", "step", "api", "name", "model", "stream", "effect", "key", "hash", "attempt",
-    "enclosing", "asked_by", "origin", "reason", "where", "source", "duration_s", "first_s",
-    "ended", "provider", "reply_model", "fault", "type", "open",
+    "enclosing", "asked_by", "origin", "reason", "where", "held_s", "source", "duration_s",
+    "first_s", "ended", "provider", "reply_model", "cost_usd", "success", "fault", "type", "site",
+    "nth", "repeat", "foreign_hash", "hand_key", "hash_only", "open",
 )  # fmt: skip
 
 
@@ -25,28 +34,51 @@ def turn_lines(turn: Turn) -> list[str]:
     facts = [f"turn {turn.number} of {len(turn.trace.turns)}", str(turn.model.model or "")]
     facts += [f"step {turn.step}"] if turn.step else []
     facts += [seconds(turn.duration_s)]
-    if len(turn.attempts) > 1:
-        facts.append(f"{len(turn.attempts)} attempts")
+    facts += [str(turn.model.source)] if turn.model.source not in ("live", None) else []
+    facts += [f"{len(turn.attempts)} attempts"] if len(turn.attempts) > 1 else []
     out = [" · ".join(fact for fact in facts if fact)]
-    out += [f"  attempt {each.attempt} failed: {_error(each)}" for each in turn.attempts[:-1]]
-    out += ["", *_new(turn.model), *_said(turn.model), ""]
+    for each in turn.attempts[:-1]:
+        out.append(f"  attempt {each.attempt} failed: {error_text(each)}")
+        out += _fault(each, "    ")
+    out += _fault(turn.model, "  ")
+    out += ["", *_new(turn.model), *sent_lines(turn.model), *_said(turn.model), ""]
     for tool in turn.tools:
-        out.append(f"tool {tool_line(tool)}")
+        out += [f"tool {tool_line(tool)}", *_fault(tool, "  ")]
+    out += [line for each in beside(turn) for line in (entry_line(each), *_fault(each, "  "))]
     return out
+
+
+def _fault(entry: Entry, indent: str) -> list[str]:
+    said = fault_line(entry)
+    return [] if said is None else [indent + said]
+
+
+def beside(turn: Turn) -> list[Entry]:
+    """What happened from a turn's beginning to the next one's, beside its calls: events, questions
+    to a human, readings. What came before the first turn belongs to that."""
+    trace = turn.trace
+    first = 0 if turn.number == 1 else turn.attempts[0].seq
+    last = turn.number == len(trace.turns)
+    end = len(trace.entries) + 1 if last else trace.turn(turn.number + 1).attempts[0].seq
+    return [each for each in trace.entries[first : end - 1] if each.kind not in ("model", "tool")]
 
 
 def turn_data(turn: Turn) -> dict[str, Any]:
     """A turn for JSON."""
     from workbench.trace.rows import row_of
 
-    return {**row_of(turn), "entries": [entry_data(entry) for entry in turn.entries]}
+    return {
+        **row_of(turn),
+        "entries": [entry_data(entry) for entry in turn.entries],
+        "beside": [entry_data(entry) for entry in beside(turn)],
+    }
 
 
 def entry_lines(entry: Entry) -> list[str]:
     """An entry for people: its head, then what it carries as JSON."""
     data = entry_data(entry)
     heavy = ("request", "sent", "response", "chunks", "data", "value", "prompt")
-    out = [f"{name}: {_inline(data[name])}" for name in data if name not in heavy]
+    out = [f"{name}: {inline(data[name])}" for name in data if name not in heavy]
     for name in heavy:
         if data.get(name) is not None:
             out += ["", f"{name}:", json.dumps(data[name], indent=2, ensure_ascii=False)]
@@ -58,7 +90,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name in _HEAD:
         value = getattr(entry, name)
-        if value not in (None, "", False):
+        if value not in (None, "") and (value is not False or name == "success"):
             out[name] = value
     if entry.at is not None:
         out["at"] = entry.at.isoformat()
@@ -70,9 +102,11 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "sent": lambda: _stored(entry, entry.sent),
         "response": lambda: _stored(entry, entry.response),
         "chunks": lambda: [_stored(entry, chunk.data) for chunk in entry.chunks] or None,
+        "chunk_offsets_s": lambda: [chunk.offset_s for chunk in entry.chunks] or None,
         "data": lambda: encode(entry.data),
         "value": lambda: encode(entry.value),
         "prompt": lambda: encode(entry.prompt),
+        "choices": lambda: encode(entry.choices),
     }
     for name, read in bodies.items():
         try:
@@ -87,26 +121,6 @@ def entry_data(entry: Entry) -> dict[str, Any]:
 def _stored(entry: Entry, value: Any) -> Any:
     """The stored form. A tool's bodies come as stored, a model's decoded."""
     return value if entry.kind == "tool" else encode(value)
-
-
-def tool_line(entry: Entry) -> str:
-    """A tool call in one line, ``refund(order_id=101) → "RF-1"``."""
-    try:
-        request = None if entry.hash_only else entry.request
-        arguments = request.get("arguments") if isinstance(request, dict) else None
-        if entry.hash_only:
-            given = "arguments not recorded"
-        elif isinstance(arguments, dict):
-            given = ", ".join(f"{name}={_inline(value)}" for name, value in arguments.items())
-        else:
-            given = _inline(arguments)
-        result = "no result: still open" if entry.open else _inline(entry.response)
-    except TraceError as error:
-        return f"{entry.name} (cannot be read: {error})"
-    if entry.error is not None:
-        result = f"raised {_error(entry)}"
-    source = "" if entry.source in ("live", None) else f"   [{entry.source}]"
-    return f"{entry.name}({given}) → {result}{source}"
 
 
 def _new(entry: Entry) -> list[str]:
@@ -137,16 +151,7 @@ def _said(entry: Entry) -> list[str]:
             out.append(f"said: {reply.text or reply.refusal or '(nothing)'}")
         out += [f"called: {call.name}({call.raw})" for call in reply.tool_calls]
     if entry.error is not None:
-        out.append(f"failed: {_error(entry)}")
+        out.append(f"failed: {error_text(entry)}")
     if entry.open:
         out.append("no reply: the call is open, so the process died in the middle of it")
     return out
-
-
-def _error(entry: Entry) -> str:
-    error = entry.error
-    return "without an error" if error is None else f"{error.type}: {error.message}"
-
-
-def _inline(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

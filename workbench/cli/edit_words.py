@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.parsing import json_of, read_file, short_fault, with_places
+from workbench.cli.fault_words import short_fault
+from workbench.cli.parsing import json_of, read_file, with_places
 from workbench.cli.problems import problem
 from workbench.errors import UsageError
 
@@ -29,6 +30,9 @@ Edits, each JSON or a JSON file (a list of them, too):
     {"type": "request", "at": "turn:2", "system": "Be brief.", "model": "m-2",
      "replace": {"2": "Order 7 is lost."}, "append": ["Think twice."],
      "drop": [3], "set": {"temperature": 0}, "unset": ["seed"]}
+  another event expected of the agent; another reading or human's answer:
+    {"type": "event", "at": "entry:1-6", "data": {"order": 7}}
+    {"type": "value", "at": "entry:1-9", "value": "no"}
   a failure:
     {"type": "fault", "fault": "http_error:429@turn:2"}
   one more turn, and one less (for traces written by hand):

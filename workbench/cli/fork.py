@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from workbench.cli import choices
 from workbench.cli import options as opt
 from workbench.cli.agents import Given, agent_for, by_name, imported, shown_import_errors
+from workbench.cli.asking import may_run
 from workbench.cli.output import DIFFERENT, OK, Output, command
-from workbench.errors import UsageError
+from workbench.errors import SimulatedCrash, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +38,15 @@ def fork_command(
     force_live: opt.ForceLive = None,
     on_miss: opt.OnMissOption = None,
     tools_before: opt.ToolsBeforeOption = opt.ToolsBefore.replay,
-    tools_after: opt.ToolsAfterOption = opt.ToolsAfter.deny,
+    tools_after: opt.ToolsAfterOption = None,
+    simulate: opt.SimulateTexts = None,
     ignore: opt.IgnoreTexts = None,
     setup: opt.Setup = None,
+    secret: choices.SecretNames = None,
+    release: choices.ReleaseOption = None,
+    completion: choices.CompletionOption = choices.Completion.recorded,
+    latency: choices.LatencyOption = "none",
+    realtime: choices.Realtime = False,
     to: opt.ForkTo = None,
     name: opt.Name = None,
     replace: opt.Replace = False,
@@ -54,13 +62,17 @@ def fork_command(
     with command(as_json=as_json, debug=debug) as out:
         job = _Job(out, trace, opt.read_changes(edit, fault, live_from, force_live, ignore))
         job.options["on_miss"] = None if on_miss is None else on_miss.value
-        job.options |= {"tools_before": tools_before.value, "tools_after": tools_after.value}
+        job.options["tools_before"] = tools_before.value
+        job.options["tools_after"] = choices.tools_after(tools_after, simulate)
         job.where = {"to": to, "name": name, "replace": replace}
+        job.serving = choices.serving(completion, latency, secret, realtime=realtime)
+        job.serving["release"] = [each.value for each in release or ()]
         planned = job.planned(only=plan)
         with shown_import_errors(out):
             words = opt.agent_words(ctx)
             given = agent_for(job.trace, agent, words, "fork", recorded=recorded_agent)
-            job.options["setup"] = None if setup is None else imported(setup)
+            job.serving["setup"] = None if setup is None else imported(setup)
+            job.serving["simulate"] = choices.read_simulate(simulate or ())
         raise typer.Exit(job.run(given, planned, sure=yes))
 
 
@@ -73,6 +85,9 @@ class _Job:
         self.out = out
         self.trace: Trace = load(path)
         self.options = options
+        """What is changed, and what the plan depends on."""
+        self.serving: dict[str, Any] = {}
+        """How the rest goes."""
         self.where: dict[str, Any] = {}
 
     def planned(self, *, only: bool) -> Plan:
@@ -120,32 +135,15 @@ class _Job:
             or asked["tools_before"] != "replay"
         )
 
-    def confirmed(self) -> bool:
-        """Whether calls may go live: asked on a terminal. In a script they go live as planned.
-
-        Raises:
-            UsageError: live writes are allowed, and nobody can be asked.
-        """
-        from workbench.cli.watch import ask, on_terminal
-
-        if not self.may_go_live:
-            return True
-        if on_terminal():
-            return ask("Calls may go live. Run it?")
-        if self.options["tools_after"] == "allow":
-            raise UsageError(
-                "live calls may write (--tools-after allow), and nobody can be asked, since this "
-                "is no terminal: add --yes to run it, or --plan to see what would happen"
-            )
-        return True
-
     def run(self, given: Given, planned: Plan, *, sure: bool) -> int:
         """Do it and report on it; unless ``sure``, ask first."""
+        from workbench.cli.crashed import report_crash
         from workbench.cli.runs import finish, run_watched
         from workbench.cli.watch import Watcher
         from workbench.seam.forks import fork
 
-        if not sure and not self.confirmed():
+        writes, otherwise = self.options["tools_after"], ", or --plan to see what would happen"
+        if not (sure or not self.may_go_live or may_run(writes, otherwise)):
             self.out.say("nothing was run")
             return DIFFERENT
         expected = planned.served + planned.rerun + planned.live
@@ -159,12 +157,16 @@ class _Job:
                 self.trace,
                 *given.args,
                 **self.options,
+                **self.serving,
                 **where,
                 controller=watcher,
                 **kwargs,
             )
 
-        result = run_watched(self.out, watcher, start, where["to"])
+        try:
+            result = run_watched(self.out, watcher, start, where["to"])
+        except SimulatedCrash as crash:
+            return report_crash(self.out, crash, "fork", where["to"])
         return finish(self.out, result, given, self.trace, self._report(result, planned, watcher))
 
     def _report(self, result: RunResult, planned: Plan, watcher: Watcher) -> Report:
@@ -188,7 +190,9 @@ class _Job:
         from workbench.cli.record import next_free
 
         path = Path(self.trace.path or "run")
-        stem = path.name.partition(".trace.jsonl")[0].removesuffix(".jsonl")
+        stem = path.name.partition(".trace.jsonl")[0]
+        for ending in (".jsonl", ".json", ".yaml", ".yml"):
+            stem = stem.removesuffix(ending)
         return next_free(path.parent, stem, mark="-fork", digits=1)
 
 

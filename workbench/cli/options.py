@@ -48,9 +48,8 @@ FaultTexts = Annotated[
     typer.Option(
         "--fault",
         metavar="FAULT",
-        help="Inject a failure: http_error:429@turn:2, timeout@tool:get_order#2 (its second "
-        "call), connection_reset@nth:3 (the third model call), stream_truncate:3@turn:1, or JSON; "
-        "repeatable.",
+        help="Inject a failure, TYPE[:VALUE][@AIM]: http_error:429@turn:2, as shown at the end of "
+        "this help, or JSON; repeatable.",
     ),
 ]
 IgnoreTexts = Annotated[
@@ -81,6 +80,7 @@ class ToolsAfter(StrEnum):
     deny = "deny"
     ask = "ask"
     allow = "allow"
+    simulate = "simulate"
 
 
 class OnMiss(StrEnum):
@@ -108,11 +108,12 @@ ToolsBeforeOption = Annotated[
     ),
 ]
 ToolsAfterOption = Annotated[
-    ToolsAfter,
+    ToolsAfter | None,
     typer.Option(
         "--tools-after",
+        show_default="deny, or simulate with --simulate",
         help="Live tool calls that write. deny: end the run; ask: ask for each; allow: let them "
-        "run.",
+        "run; simulate: what --simulate names runs instead.",
     ),
 ]
 OnMissOption = Annotated[
@@ -161,6 +162,17 @@ RecordTo = Annotated[
 ]
 
 _WORDS = "workbench.words"
+_OWN = "workbench.own"
+
+
+SimulateTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--simulate",
+        metavar="TOOL=MODULE:FUNCTION",
+        help="A function of yours that runs instead of a tool that would write live; repeatable.",
+    ),
+]
 
 
 class AgentCommand(TyperCommand):
@@ -172,7 +184,7 @@ class AgentCommand(TyperCommand):
         if "--" in own:
             at = own.index("--")
             own, words = own[:at], own[at + 1 :]
-        ctx.meta[_WORDS] = words
+        ctx.meta[_WORDS], ctx.meta[_OWN] = words, list(own)
         try:
             return list(super().parse_args(ctx, own))
         except _USAGE as error:
@@ -196,6 +208,12 @@ def agent_words(ctx: typer.Context) -> Sequence[str]:
     return words
 
 
+def own_words(ctx: typer.Context) -> Sequence[str]:
+    """What stood before ``--``, without the command's name."""
+    words: Sequence[str] = ctx.meta.get(_OWN, ())
+    return words
+
+
 def read_changes(
     edits: Sequence[str] | None,
     faults: Sequence[str] | None,
@@ -209,7 +227,8 @@ def read_changes(
         UsageError: a word is none of those that can be written there.
     """
     from workbench.cli.edit_words import read_edits
-    from workbench.cli.parsing import read_fault, read_ignore, read_place
+    from workbench.cli.fault_words import read_fault
+    from workbench.cli.parsing import read_ignore, read_place
     from workbench.trace.places import parse_place
 
     return {

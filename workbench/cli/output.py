@@ -14,12 +14,13 @@ import json
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any, NoReturn, TextIO
 
 import typer
 
-from workbench.errors import TraceExistsError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.version import VERSION
 
 OK = 0
@@ -98,9 +99,10 @@ class Output:
         raise typer.Exit(UNUSABLE)
 
     @contextlib.contextmanager
-    def agent(self) -> Iterator[None]:
-        """While the agent runs: with ``--json``, what it prints goes to standard error."""
-        if not self.as_json:
+    def agent(self, *, aside: bool = False) -> Iterator[None]:
+        """While the agent runs: with ``--json``, or ``aside``, what it prints goes to standard
+        error."""
+        if not (self.as_json or aside):
             yield
             return
         with _own_stdout(), contextlib.redirect_stdout(sys.stderr):
@@ -130,6 +132,8 @@ def _own_stdout() -> Iterator[None]:
 def command(*, as_json: bool, debug: bool) -> Iterator[Output]:
     """Around a command: its errors become one clear line and exit code 2."""
     output = Output(as_json=as_json, debug=debug)
+    # A run's result has the same as a note, which is printed without a line of our own code.
+    warnings.filterwarnings("ignore", ".* written in spite of redaction: ", RuntimeWarning)
     try:
         yield output
     except BrokenPipeError:
@@ -149,6 +153,26 @@ def error_text(error: BaseException) -> str:
     if isinstance(error, OSError) and not isinstance(error, WorkbenchError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
-    if isinstance(error, TraceExistsError):
-        return str(error).replace("pass replace=True", "give --replace")
-    return str(error) or type(error).__name__
+    return cli_words(str(error) or type(error).__name__)
+
+
+def cli_words(text: str) -> str:
+    """A message with options as a command line has them, where it names those of Python."""
+    for python, words in _OPTIONS:
+        text = re.sub(python, words, text)
+    return text
+
+
+_OPTIONS = (
+    (r"pass replace=True", "give --replace"),
+    (r'(mode|tools_after)="(\w+)"', lambda found: f"--{found[1].replace('_', '-')} {found[2]}"),
+    (r"pass its trace as resumes=", "give its trace with --resumes"),
+    (r"pass the trace itself", "give it with --parent"),
+    (r"pass them$", "give them after --"),
+    (r"simulate=\{'([^']*)': a function\}", r"--simulate \1=MODULE:FUNCTION"),
+    (
+        r"Pass the secret: secrets=\[…\] with its text, or secrets=\{.*\} with another one .*",
+        "Give --secret NAME, the environment variable that holds it",
+    ),
+)
+"""What is called otherwise on a command line than in Python."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.agents import agent_words
@@ -9,6 +11,7 @@ from workbench.cli.words import cost, count, error_data, seconds, stored_output,
 from workbench.trace.findings import headline
 from workbench.trace.labels import clip
 from workbench.trace.prices import total
+from workbench.trace.scan import ENTRY_KINDS
 from workbench.trace.summary import marks_of
 
 if TYPE_CHECKING:
@@ -16,11 +19,16 @@ if TYPE_CHECKING:
 
 _NOTICES = 10
 _FINDINGS = 10
+_OTHER_LINES = 20
+_OTHERS = {"event": ("event",), "question": ("input",), "reading": ("clock", "value")}
+_LISTED = ("event", "input")
+"""Kinds that are listed below the turns; readings are counted, and shown turn by turn."""
 
 
 def lines(trace: Trace) -> list[str]:
     """The trace for people."""
-    out = [*_head(trace), ""]
+    counts = _counts(trace)
+    out = [*_head(trace, counts), ""]
     found = trace.findings
     if found:
         out += [f"  {each.severity:<8}{_where(each.turn)}{each.text}" for each in found[:_FINDINGS]]
@@ -32,7 +40,8 @@ def lines(trace: Trace) -> list[str]:
     out += [f"  damaged: {notice}" for notice in trace.notices[:_NOTICES]]
     if len(trace.notices) > _NOTICES:
         out.append(f"  … and {count(len(trace.notices) - _NOTICES, 'more notice')}")
-    return [*out, *_turns(trace)]
+    out += [""] if out[-1] else []
+    return [*out, *_turns(trace), *_others(trace, counts)]
 
 
 def data(trace: Trace) -> dict[str, Any]:
@@ -53,6 +62,8 @@ def data(trace: Trace) -> dict[str, Any]:
         "entries": len(trace.entries),
         "output": stored_output(trace),
         "error": error_data(trace),
+        "header": header.model_dump(mode="json", exclude_unset=True, by_alias=True),
+        "counts": _counts(trace),
         "parent": None if parent is None else parent.model_dump(exclude_none=True),
         "findings": [
             {
@@ -72,10 +83,13 @@ def open_entries(trace: Trace) -> list[Entry]:
     return [entry for entry in trace.entries if entry.open]
 
 
-def _head(trace: Trace) -> list[str]:
+def _head(trace: Trace, counts: dict[str, int]) -> list[str]:
     out = [f"{trace.name or trace.id} · {headline(trace, trace.findings)}"]
     turns = len(trace.turns)
     facts = [count(turns, "turn"), count(len(trace.tools()), "tool call")]
+    for word, kinds in _OTHERS.items():
+        number = sum(counts.get(kind, 0) for kind in kinds)
+        facts += [count(number, word)] if number else []
     if trace.elapsed_s is not None:
         facts.append(seconds(trace.elapsed_s))
     if turns:
@@ -86,18 +100,49 @@ def _head(trace: Trace) -> list[str]:
         out.append(f"  recorded from {agent_words(agent)}")
     if trace.started_at is not None:
         out.append(f"  at {trace.started_at:%Y-%m-%d %H:%M:%S} UTC")
+    out += _origins(trace)
     if trace.header.tags:
         out.append(f"  tags {', '.join(trace.header.tags)}")
-    if trace.parent is not None:
-        cut = f", live from {trace.parent.cut}" if trace.parent.cut else ""
-        edits = len(trace.parent.edits)
-        edited = f", {count(edits, 'edit')}" if edits else ""
-        out.append(f"  a fork of {trace.parent.name or trace.parent.id}{edited}{cut}")
     if trace.status == "cut short":
         out.append("  cut short: the recording has no end, so its process died")
     if trace.error is not None:
         out.append(f"  {trace.error.type}: {clip(trace.error.message, 300)}")
     return out
+
+
+def _origins(trace: Trace) -> list[str]:
+    """Where a trace comes from, when it is no plain recording."""
+    header, parent, out = trace.header, trace.parent, []
+    if header.hand is not None:
+        out.append("  written by hand")
+    if header.trimmed is not None:
+        whole = header.trimmed.name or header.trimmed.id
+        out.append(f"  a part of {whole}: {header.trimmed.left_out:,} of its entries left out")
+    if parent is None:
+        return out
+    cut = f", live from {parent.cut}" if parent.cut else ""
+    edits = f", {count(len(parent.edits), 'edit')}" if parent.edits else ""
+    out.append(f"  a fork of {parent.name or parent.id}{edits}{cut}")
+    out += [f"    {_edit(each)}" for each in parent.edits[:_NOTICES]]
+    if len(parent.edits) > _NOTICES:
+        out.append(f"    … and {len(parent.edits) - _NOTICES:,} more")
+    return out
+
+
+def _edit(data: dict[str, Any]) -> str:
+    """An edit in a few words."""
+    from pydantic import ValidationError
+
+    from workbench.trace.edits import EDIT, FaultEdit, ReplyEdit
+    from workbench.trace.faults import fault_sentence
+
+    try:
+        edit = EDIT.validate_python(data)
+    except ValidationError:  # of a newer version
+        return f"{data.get('type')} (this version cannot read it)"
+    if isinstance(edit, FaultEdit):
+        return f"fault: {fault_sentence(edit.fault)}"
+    return f"the reply of {edit.label}" if isinstance(edit, ReplyEdit) else edit.label
 
 
 def _where(turn: int | None) -> str:
@@ -137,9 +182,31 @@ def _turns(trace: Trace) -> list[str]:
     return table(names, rows)
 
 
+def _counts(trace: Trace) -> dict[str, int]:
+    """How many entries there are of each kind."""
+    index = trace.index
+    found = Counter(index.kinds[line] for line in index.calls)
+    return {ENTRY_KINDS[kind]: number for kind, number in sorted(found.items())}
+
+
+def _others(trace: Trace, counts: dict[str, int]) -> list[str]:
+    """Events, questions to a human and readings, which are not in the list of turns."""
+    from workbench.cli.oneline import entry_line
+
+    number = sum(counts.get(kind, 0) for kind in _LISTED)
+    if not number:
+        return []
+    kinds = (each for each in trace.entries if each.kind in _LISTED)
+    found = list(islice(kinds, _OTHER_LINES))
+    out = ["", *(f"  {each.id}  {clip(entry_line(each), 120)}" for each in found)]
+    if number > len(found):
+        out.append(f"  … and {number - len(found):,} more (--raw shows all)")
+    return out
+
+
 def _loose(trace: Trace) -> list[str]:
     """Tool calls of a run without a single model call: they belong to no turn."""
-    from workbench.cli.details import tool_line
+    from workbench.cli.oneline import tool_line
 
     tools = trace.tools()
     out = [f"  {entry.id}  {clip(tool_line(entry), 120)}" for entry in tools[:50]]

@@ -1,4 +1,4 @@
-"""From the words of a command line to places, faults and ignore rules."""
+"""From the words of a command line to places and ignore rules."""
 
 from __future__ import annotations
 
@@ -10,81 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.trace.faults import Fault
     from workbench.trace.places import Place
-
-_NUMBERS = ("status_code", "after_ms", "after_chunks", "after_tokens")
-"""The fields that are numbers, of those that a short form gives after the colon."""
-_AIMS = ("turn", "entry", "step", "tool", "event", "nth")
-"""What a fault's short form may aim at, before the colon."""
-
-
-def read_fault(text: str) -> Fault:
-    """A fault, as JSON or in the short form ``TYPE[:VALUE][@AIM]``.
-
-    ``http_error:429@turn:2``, ``timeout@tool:get_order``, ``stream_truncate:3@turn:1``,
-    ``connection_reset@tool:refund#2`` (its second call), ``timeout@nth:3`` (the third model call),
-    ``malformed_tool_call:wrong_type``, ``tool_error:no such order@tool:get_order``,
-    ``crash@event:paid``. Without an aim it is the first model call, or the first tool call.
-
-    Raises:
-        UsageError: it is no fault; the text says what is wrong and what can be written.
-    """
-    from pydantic import ValidationError
-
-    from workbench.cli.problems import problem
-    from workbench.trace.faults import FAULT, check_fault
-
-    data = json_of(text, "--fault") if text.lstrip().startswith("{") else short_fault(text)
-    try:
-        return check_fault(FAULT.validate_python(with_places(data)))
-    except ValidationError as error:
-        raise UsageError(f"--fault {text}: {problem(error)}") from error
-
-
-def short_fault(text: str) -> dict[str, Any]:
-    """A fault in its short form as plain data. Raises UsageError."""
-    from workbench.trace.faults import FAULT_TYPES
-
-    head, at, aim = text.partition("@")
-    kind, colon, value = head.partition(":")
-    if kind not in FAULT_TYPES:
-        raise UsageError(f"--fault {text}: choose one of {', '.join(FAULT_TYPES)}")
-    data: dict[str, Any] = {"type": kind}
-    if colon:
-        field = FAULT_TYPES[kind].short
-        if field is None or not value or (field in _NUMBERS and not value.isdecimal()):
-            example = "http_error:429" if kind == "http_error" else f"{kind}@turn:2"
-            raise UsageError(f"--fault {text}: '{value}' does not fit; write {example}, or JSON")
-        data[field] = int(value) if field in _NUMBERS else value
-    elif kind == "http_error":
-        raise UsageError(f"--fault {text}: say which status, such as http_error:429@turn:2")
-    if at:
-        data["aim"] = _aim(aim, text)
-    return data
-
-
-def _aim(aim: str, whole: str) -> dict[str, Any]:
-    from workbench.trace.places import parse_place
-
-    kind, colon, number = aim.partition(":")
-    if colon and kind not in _AIMS:
-        raise UsageError(
-            f"--fault {whole}: '{aim}' is no aim: write @turn:3, @entry:1-7, @step:x, @tool:NAME, "
-            "@tool:NAME#2 (its second call), @event:TYPE or @nth:3 (the third model call)"
-        )
-    if kind == "event" and number:
-        return {"event": number}
-    if kind == "nth":
-        if not number.isdecimal() or int(number) < 1:
-            raise UsageError(f"--fault {whole}: model calls count from 1, such as @nth:3")
-        return {"nth": int(number)}
-    if kind != "tool":
-        return {"place": parse_place(aim)}
-    name, sharp, nth = aim.removeprefix("tool:").partition("#")
-    if not name or (sharp and not nth.isdecimal()):
-        raise UsageError(f"--fault {whole}: aim at a tool with tool:NAME or tool:NAME#2")
-    return {"tool": name, "nth": int(nth)} if sharp else {"tool": name}
 
 
 def with_places(data: Any) -> Any:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from workbench.cli import choices
 from workbench.cli import options as opt
 from workbench.cli.agents import Given, by_name, given_agent, shown_import_errors
 from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output, command, write
+from workbench.cli.parsing import read_ignore
+from workbench.errors import SimulatedCrash, UsageError
 
 if TYPE_CHECKING:
     from workbench.seam.result import RunResult
@@ -27,6 +30,11 @@ def record_command(
     name: opt.Name = None,
     tag: opt.Tags = None,
     replace: opt.Replace = False,
+    mode: choices.ModeOption = None,
+    requests: choices.RequestsOption = choices.Requests.full,
+    no_redact: choices.NoRedact = False,
+    durability: choices.DurabilityOption = choices.Durability.os,
+    ignore: opt.IgnoreTexts = None,
     as_json: opt.Json = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -36,9 +44,14 @@ def record_command(
     JSON, else as text; key=value gives one by name.
     """
     with command(as_json=as_json, debug=debug) as out:
+        options: dict[str, Any] = {"name": name, "tags": tag or [], "replace": replace}
+        options |= {"requests": requests.value, "durability": durability.value}
+        options |= {"redact": not no_redact, "ignore": read_ignore(ignore or ())}
+        options["mode"] = _mode(mode, to, replace=replace)
+        _check_name(to, options["mode"])
         with shown_import_errors(out):
             given = given_agent(target, opt.agent_words(ctx), module=module)
-        recording = _Recording(given, to, name, tag or [], replace=replace)
+        recording = _Recording(given, to, options)
         try:
             with out.agent():
                 result = recording.run()
@@ -47,17 +60,44 @@ def record_command(
                 raise
             _report(out, recording.path, INTERRUPTED, None)
             raise typer.Exit(INTERRUPTED) from None
-        raise typer.Exit(_finished(out, result))
+        except SimulatedCrash as crash:  # written by hand into what was replayed
+            from workbench.cli.crashed import report_crash
+
+            raise typer.Exit(report_crash(out, crash, "record", None)) from None
+        raise typer.Exit(_finished(out, result, given))
+
+
+def _check_name(to: str | None, mode: str | None) -> None:
+    """Refuse to write a trace under the name of a recording that is written by hand."""
+    if to is None or Path(to).suffix.lower() not in (".yaml", ".yml", ".json"):
+        return
+    if mode == "none" or (mode == "once" and Path(to).exists()):
+        return
+    raise UsageError(
+        f"--to {to}: a file of that name is a recording written by hand, and what is recorded is a "
+        "trace: name it NAME.trace.jsonl (to replay one that is there: --mode none)"
+    )
+
+
+def _mode(mode: choices.Mode | None, to: str | None, *, replace: bool) -> str | None:
+    if mode is None:
+        return None
+    if to is None:
+        raise UsageError(
+            f"--mode {mode.value} is about a trace that may be there already: say which, with --to"
+        )
+    if replace:
+        raise UsageError(
+            "--mode and --replace both say what becomes of a trace that is there: give one of them"
+        )
+    return mode.value
 
 
 class _Recording:
     """One recording, and where it goes."""
 
-    def __init__(
-        self, given: Given, to: str | None, name: str | None, tags: list[str], *, replace: bool
-    ) -> None:
-        self.given, self.to, self.name = given, to, name
-        self.tags, self.replace = tags, replace
+    def __init__(self, given: Given, to: str | None, options: dict[str, Any]) -> None:
+        self.given, self.to, self.options = given, to, options
         self.path: Path | None = None
         """The trace's file, once it is settled."""
 
@@ -67,7 +107,8 @@ class _Recording:
 
         if self.to is not None:
             path = Path(self.to)
-            self.path = None if path.exists() and not self.replace else path
+            anew = self.options["replace"] or self.options["mode"] in ("all", "new_episodes")
+            self.path = None if path.exists() and not anew else path
             return self._record(path)
         while True:
             path = next_free(Path(_FOLDER), self.given.name)
@@ -87,9 +128,7 @@ class _Recording:
             given.agent,
             *given.args,
             to=path,
-            name=self.name,
-            tags=self.tags,
-            replace=self.replace,
+            **self.options,
             controller=TurnLines() if sys.stderr.isatty() else None,
             **by_name(record, given.kwargs),
         )
@@ -105,11 +144,13 @@ def next_free(folder: Path, name: str, mark: str = "-", digits: int = 2) -> Path
     return folder / f"{name}{mark}{max(taken) + 1:0{digits}}.trace.jsonl"
 
 
-def _finished(out: Output, result: RunResult) -> int:
+def _finished(out: Output, result: RunResult, given: Given) -> int:
     """Report a recording that came to its end, and give the exit code."""
     from workbench.cli.words import agent_traceback
     from workbench.seam.agents import ScriptExit
 
+    if result.parent is not None:
+        return _from_trace(out, result, given, result.parent)
     error = result.error
     code = OK
     if isinstance(error, ScriptExit):
@@ -122,6 +163,19 @@ def _finished(out: Output, result: RunResult) -> int:
     for notice in result.notices:
         out.warn(f"note: {notice}")
     _report(out, result.trace.path, code, result.trace)
+    return code
+
+
+def _from_trace(out: Output, result: RunResult, given: Given, parent: Trace) -> int:
+    """Report on a run that a trace which was there already answered, all of it or in part."""
+    from workbench.cli.runs import Report, finish
+    from workbench.seam.agents import ScriptExit
+
+    path = result.trace.path
+    after = f"replayed from {parent.path}; nothing was recorded" if path is None else f"→ {path}"
+    code = finish(out, result, given, parent, Report("record", after=[after]))
+    if result.status == "failed" and isinstance(result.error, ScriptExit):
+        return result.error.code
     return code
 
 

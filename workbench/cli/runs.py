@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.hints import drift_text
-from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output
+from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output, cli_words
 from workbench.cli.watch import Watcher
 from workbench.cli.words import (
     agent_traceback,
@@ -111,7 +111,7 @@ def _agent_said(out: Output, result: RunResult, given: Given) -> None:
     if result.error is None or result.status == "drifted":
         return
     if result.status in ("blocked", "cancelled"):
-        out.say(str(result.error))
+        out.say(cli_words(str(result.error)))
     elif isinstance(result.error, SystemExit):
         out.say(f"the agent ended the process: sys.exit({result.error.code!r})")
     else:
@@ -148,6 +148,8 @@ def summary(result: RunResult) -> str:
     ]
     if "edited" in hows:
         counts.append(f"{hows.count('edited')} edited")
+    if "simulated" in hows:
+        counts.append(f"{hows.count('simulated')} simulated")
     if "fault" in hows:
         counts.append(count(hows.count("fault"), "fault"))
     parts = [result.status, ", ".join(counts)]

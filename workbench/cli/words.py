@@ -134,6 +134,7 @@ def run_data(result: RunResult) -> dict[str, Any]:
         "replayed": hows.count("replayed"),
         "live": hows.count("live"),
         "edited": hows.count("edited"),
+        "simulated": hows.count("simulated"),
         "faults": hows.count("fault"),
         "spent_usd": usd(spent),
         "saved_usd": usd(saved),

@@ -24,11 +24,13 @@ from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Seam
 from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
+from workbench.seam.lazily import Later
 from workbench.seam.result import Plan, RunResult
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
 from workbench.seam.watching import Controller
 from workbench.trace.entries import EndLine, Status
+from workbench.trace.losses import leaked
 from workbench.trace.times import utc_now
 from workbench.trace.values import encode
 
@@ -103,10 +105,10 @@ class Run:
             output=ending.output,
             error=ending.error,
             drift=session.drift,
-            calls=list(session.ledger.reports),
+            calls=Later(lambda: session.ledger.reports),
             fired=setting.faults.fired,
             unfired=setting.faults.unfired(),
-            notices=list(session.ledger.notices),
+            notices=[*session.ledger.notices, *setting.notices],
             plan=self.plan,
             parent=setting.parent,
         )
@@ -152,7 +154,9 @@ class Run:
             result.notices.append(f"the output is not in the trace: {error}")
         journal.close(EndLine(**fields))
         result.notices += [str(each) for each in journal.errors]
-        result.trace = journal.trace()
+        result.notices += [leaked(journal.findings)] if journal.findings else []
+        # In memory nobody may ever look at it; a file may soon be replaced by another.
+        result.trace = Later(journal.trace) if journal.path is None else journal.trace()
 
 
 def _status(ending: Ending, session: Session) -> Status:
