@@ -12,7 +12,9 @@ import weakref
 from pathlib import Path
 from typing import Protocol
 
+from workbench.errors import UsageError
 from workbench.trace.locks import locked
+from workbench.trace.unpacking import MAGIC
 
 OWNER_ONLY = 0o600
 """A trace can hold what was said in confidence, so only its owner may read it."""
@@ -62,6 +64,7 @@ class FileAppender:
     Raises:
         FileExistsError: ``new``, and the file has something in it.
         FileNotFoundError: not ``new``, and there is no such file.
+        UsageError: not ``new``, and the file is compressed.
         OSError: the file cannot be opened for writing.
     """
 
@@ -71,6 +74,9 @@ class FileAppender:
         self._end = -1  # where the file ended after this appender's last write; -1: look
         self._fd = os.open(path, _FLAGS | (os.O_CREAT if new else 0), OWNER_ONLY)
         self._close = weakref.finalize(self, os.close, self._fd)
+        if not new and _read(self._fd, 2, 0) == MAGIC:
+            self.close()
+            raise UsageError(f"{path}: a trace is recorded uncompressed; unpack it with gunzip")
         self._first = new
 
     def append(self, data: bytes) -> None:
@@ -93,7 +99,7 @@ class FileAppender:
             start = status.st_size
             if self._first and start:
                 raise FileExistsError(errno.EEXIST, "the file is not empty", str(self.path))
-            if start not in (self._end, 0) and _byte(self._fd, start - 1) != b"\n":
+            if start not in (self._end, 0) and _read(self._fd, 1, start - 1) != b"\n":
                 data = b"\n" + data
             self._write(data, start)
             self._first = False
@@ -118,8 +124,8 @@ class FileAppender:
         self._close()
 
 
-def _byte(fd: int, offset: int) -> bytes:
+def _read(fd: int, length: int, offset: int) -> bytes:
     if hasattr(os, "pread"):
-        return os.pread(fd, 1, offset)
+        return os.pread(fd, length, offset)
     os.lseek(fd, offset, os.SEEK_SET)  # Windows; appending moves to the end by itself
-    return os.read(fd, 1)
+    return os.read(fd, length)

@@ -7,16 +7,14 @@ a file that somebody cuts short would take the process down with it.
 from __future__ import annotations
 
 import difflib
-import gzip
-import io
 import os
 import weakref
-import zlib
 from pathlib import Path
 from typing import Protocol
 
 from workbench.errors import TraceFormatError, TraceNotFoundError, UnavailableError
 from workbench.trace.notices import Notices
+from workbench.trace.unpacking import MAGIC, TooLargeError, unpack
 
 MAX_UNPACKED = 256 * 1024**2
 """A compressed trace may have that many bytes when unpacked, since it is held in memory."""
@@ -27,7 +25,6 @@ BY_HAND = (".json", ".yaml", ".yml")
 _SMALL = 256 * 1024
 """A file of at most that size is read at once, and not kept open."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20
 
 
@@ -123,7 +120,7 @@ def open_source(path: Path | str, notices: Notices) -> Source:
     except OSError as error:
         raise TraceFormatError(f"the file cannot be read ({error.strerror})", file=path) from error
     source = FileSource(path, fd, os.fstat(fd).st_size)
-    if source.read(0, min(2, source.size)) == _GZIP:
+    if source.read(0, min(2, source.size)) == MAGIC:
         return BytesSource(_unpacked(source, notices), path)
     by_hand = _read_by_hand(source)
     if by_hand is not None:
@@ -147,25 +144,22 @@ def _read_by_hand(source: FileSource) -> bytes | None:
 
 
 def _unpacked(source: FileSource, notices: Notices) -> bytes:
-    out = io.BytesIO()  # its value is the buffer itself, not a copy of it
+    offsets = range(0, source.size, _BLOCK)
+    blocks = (source.read(at, min(_BLOCK, source.size - at)) for at in offsets)
     try:
-        with gzip.open(source.path) as file:
-            while block := file.read(_BLOCK):
-                if out.tell() + len(block) > MAX_UNPACKED:
-                    raise TraceFormatError(
-                        f"unpacked it has more than {MAX_UNPACKED // 1024**2:,} MiB, and a "
-                        "compressed trace is held in memory. Unpack it with gunzip and load that: "
-                        "an uncompressed trace is read piece by piece, however large it is",
-                        file=source.path,
-                    )
-                out.write(block)
-    except (OSError, EOFError, zlib.error) as error:
-        if not out.tell():
-            raise TraceFormatError(
-                f"the compressed data are damaged ({error})", file=source.path
-            ) from error
-        notices.add(f"the compressed data are damaged ({error}); what came before is read")
-    return out.getvalue()
+        data, problem = unpack(blocks, MAX_UNPACKED)
+    except TooLargeError as error:
+        raise TraceFormatError(
+            f"unpacked it has more than {MAX_UNPACKED // 1024**2:,} MiB, and a "
+            "compressed trace is held in memory. Unpack it with gunzip and load that: "
+            "an uncompressed trace is read piece by piece, however large it is",
+            file=source.path,
+        ) from error
+    if problem is not None and not data:
+        raise TraceFormatError(f"the compressed data are damaged ({problem})", file=source.path)
+    if problem is not None:
+        notices.add(f"the compressed data are damaged ({problem}); what came before is read")
+    return data
 
 
 def _traces_in(folder: Path) -> str:
