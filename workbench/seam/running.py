@@ -24,7 +24,6 @@ from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Seam
 from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
-from workbench.seam.lazily import Later
 from workbench.seam.result import Plan, RunResult
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
@@ -105,7 +104,7 @@ class Run:
             output=ending.output,
             error=ending.error,
             drift=session.drift,
-            calls=Later(lambda: session.ledger.reports),
+            calls=list(session.ledger.reports),
             fired=setting.faults.fired,
             unfired=setting.faults.unfired(),
             notices=[*session.ledger.notices, *setting.notices],
@@ -155,8 +154,7 @@ class Run:
         journal.close(EndLine(**fields))
         result.notices += [str(each) for each in journal.errors]
         result.notices += [leaked(journal.findings)] if journal.findings else []
-        # In memory nobody may ever look at it; a file may soon be replaced by another.
-        result.trace = Later(journal.trace) if journal.path is None else journal.trace()
+        result.trace = journal.trace()
 
 
 def _status(ending: Ending, session: Session) -> Status:
