@@ -327,7 +327,10 @@ def test_a_form_explains_every_field() -> None:
     for name, form in forms.items():
         assert form["description"], name
         for field, schema in form["properties"].items():
-            assert field == "type" or schema.get("description"), f"{name}.{field}"
+            assert schema.get("description"), f"{name}.{field}"
+        assert set(form["properties"]) == {*FIELDS[name], "times"} | (
+            {"layer"} if len(form["layers"]) > 1 else set()
+        )
     assert forms["refusal"]["kinds"] == ["model"]
     below = {name for name, form in forms.items() if form["layers"] == ["above", "below"]}
     assert below == {"http_error", "timeout", "connection_reset", "connection_refused"}

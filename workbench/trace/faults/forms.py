@@ -13,7 +13,8 @@ from workbench.trace.faults.base import BaseFault
 
 
 def fault_forms(types: Mapping[str, type[BaseFault]]) -> dict[str, Any]:
-    """For each type that a form offers, the JSON Schema of its model.
+    """For each type that a form offers, the JSON Schema of its model, without its aim, for which
+    a form has its own way.
 
     Two keys are added: ``kinds``, the kinds of call that it can hit (``model``, ``tool``), and
     ``layers``, those that make a difference to it (``above``, ``below``).
@@ -23,12 +24,22 @@ def fault_forms(types: Mapping[str, type[BaseFault]]) -> dict[str, Any]:
 
 def _schema(model: type[BaseFault]) -> dict[str, Any]:
     schema = model.model_json_schema()
-    for name, field in schema.get("properties", {}).items():
-        text = _help(model, name)
-        if text:
-            field["description"] = text
-    layers = ["above", "below"] if model.reaches_below else ["above"]
-    return {**schema, "kinds": sorted(model.kinds), "layers": layers}
+    hidden = ("aim", "type") if model.reaches_below else ("aim", "type", "layer")
+    fields = {k: _field(model, k, v) for k, v in schema["properties"].items() if k not in hidden}
+    return {
+        "type": "object",
+        "description": str(schema.get("description", "")).partition("\n\n")[0],
+        "properties": fields,
+        "required": schema.get("required", []),
+        "kinds": sorted(model.kinds),
+        "layers": ["above", "below"] if model.reaches_below else ["above"],
+    }
+
+
+def _field(model: type[BaseFault], name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    text = _help(model, name)
+    less = {key: value for key, value in schema.items() if key != "title"}
+    return {**less, "description": text} if text else less
 
 
 def _help(model: type[BaseFault], name: str) -> str:
