@@ -76,6 +76,8 @@ class Call:
     enclosing: str | None = None
     asked_by: str | None = None
     where: str | None = None
+    digest: str | None = field(default=None, init=False, repr=False, compare=False)
+    """The hash of the request as it is, once it is known."""
 
 
 @dataclass(slots=True)

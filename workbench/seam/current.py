@@ -157,11 +157,21 @@ def call_site() -> str | None:
 
     The innermost frame that is neither ours nor of an installed package nor of Python's own.
     """
+    return site(call_frame())
+
+
+def site(where: tuple[str, int] | str | None) -> str | None:
+    """A line of code as :func:`call_site` writes it."""
+    return f"{where[0].rsplit('/', 1)[-1]}:{where[1]}" if isinstance(where, tuple) else where
+
+
+def call_frame() -> tuple[str, int] | None:
+    """The file and line of :func:`call_site`."""
     frame: Any = sys._getframe(1)  # noqa: SLF001 - the documented way costs ten times as much
     while frame is not None:
         name = frame.f_code.co_filename
         if not _foreign(name):
-            return f"{name.rsplit('/', 1)[-1]}:{frame.f_lineno}"
+            return name, frame.f_lineno
         frame = frame.f_back
     return None
 

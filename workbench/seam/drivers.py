@@ -41,6 +41,12 @@ __all__ = ["Hooks", "Seam", "Tap", "call_async", "call_sync"]
 
 def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
     """Take one call of sync code through the session and give what the agent gets."""
+    quick = seam.at_once(call)
+    if quick is not None:
+        result = hooks.deliver(Served(quick[1]))
+        if call.kind == "model":
+            LAST_MODEL.set(quick[0])
+        return result
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):
@@ -71,6 +77,12 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
 
 async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
     """Take one call of async code through the session and give what the agent gets."""
+    quick = seam.at_once(call)
+    if quick is not None:
+        result = await _settled(hooks.deliver(Served(quick[1])))
+        if call.kind == "model":
+            LAST_MODEL.set(quick[0])
+        return result
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):

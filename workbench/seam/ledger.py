@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import CallReport
+from workbench.seam.hits import Hit
 from workbench.seam.writing import (
     call_line,
     chunk_line,
@@ -29,12 +30,25 @@ class Ledger:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self.reports: list[CallReport] = []
-        """What became of each call; an event is none."""
+        self._done: list[CallReport | Hit] = []
         self.counts: Counter[str] = Counter()
         """How many entries of each kind there are."""
         self.notices: list[str] = []
         """What else is worth knowing."""
+
+    @property
+    def reports(self) -> list[CallReport]:
+        """What became of each call; an event is none."""
+        return self.reports_from(0)
+
+    def reports_from(self, number: int) -> list[CallReport]:
+        """The same without the first ones."""
+        return [each.report if isinstance(each, Hit) else each for each in self._done[number:]]
+
+    def hit(self, hit: Hit) -> None:
+        """A call is answered by the very same call; its lines are written later."""
+        self.counts[hit.entry.kind] += 1
+        self._done.append(hit)
 
     def begin(self, ticket: Ticket) -> None:
         """A call begins. What takes no time has one line, written when it ends."""
@@ -83,7 +97,7 @@ class Ledger:
         self.counts[call.kind] += 1
         if call.kind == "event":
             return
-        self.reports.append(
+        self._done.append(
             CallReport(
                 entry=ticket.id,
                 origin=ticket.entry.id if ticket.entry is not None else None,

@@ -52,6 +52,16 @@ class Order:
         self._waiting[entry.id] = future
         return future
 
+    def passes(self, entry: Entry) -> bool:
+        """Whether a call may begin and end at once, and nobody waits for it; then it has."""
+        if not self._queue:
+            return True
+        if self._waiting or not self._due(entry.id):
+            return False
+        if self._next < len(self._queue) and self._queue[self._next] == entry.id:
+            self._next += 1
+        return True
+
     def future(self, ticket: Ticket) -> Future[Verdict]:
         """What a waiting call waits for."""
         assert ticket.entry is not None  # noqa: S101 - else it did not wait

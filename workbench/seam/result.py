@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import DriftError, UsageError
 from workbench.seam.calls import CallReport, Question
+from workbench.seam.lazily import Lazily
 from workbench.seam.watching import Controller, Progress
 
 if TYPE_CHECKING:
@@ -59,7 +60,11 @@ class Plan:
         }
 
 
-@dataclass(slots=True)
+def _no_trace() -> Trace:
+    raise UsageError("the trace of this run was never written")
+
+
+@dataclass
 class RunResult:
     """How a recording, replay or fork went."""
 
@@ -72,7 +77,7 @@ class RunResult:
     """What the agent raised."""
     drift: DriftError | None = None
     """How the agent left the recording; never the agent's own failure."""
-    calls: list[CallReport] = field(default_factory=list)
+    calls: Lazily[list[CallReport]] = Lazily(list)  # noqa: RUF009 - a descriptor is no value
     """Each call: replayed, live, edited or failed on purpose, and why."""
     leftover: list[Entry] = field(default_factory=list)
     """Recorded calls that were never made."""
@@ -86,8 +91,12 @@ class RunResult:
     """A fork's plan."""
     parent: Trace | None = None
     """What was replayed or forked."""
-    trace: Trace = field(default=None)  # type: ignore[assignment]
+    trace: Lazily[Trace] = Lazily(_no_trace)  # noqa: RUF009
     """The new trace."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: what is made later is made now."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def spent(self) -> Decimal | None:

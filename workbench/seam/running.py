@@ -24,6 +24,7 @@ from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Seam
 from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
+from workbench.seam.lazily import Later
 from workbench.seam.result import Plan, RunResult
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
@@ -104,7 +105,7 @@ class Run:
             output=ending.output,
             error=ending.error,
             drift=session.drift,
-            calls=list(session.ledger.reports),
+            calls=Later(lambda: session.ledger.reports),
             fired=setting.faults.fired,
             unfired=setting.faults.unfired(),
             notices=[*session.ledger.notices, *setting.notices],
@@ -154,7 +155,8 @@ class Run:
         journal.close(EndLine(**fields))
         result.notices += [str(each) for each in journal.errors]
         result.notices += [leaked(journal.findings)] if journal.findings else []
-        result.trace = journal.trace()
+        # In memory nobody may ever look at it; a file may soon be replaced by another.
+        result.trace = Later(journal.trace) if journal.path is None else journal.trace()
 
 
 def _status(ending: Ending, session: Session) -> Status:

@@ -63,6 +63,7 @@ class Seam:
     def __init__(self, session: Session, controller: Controller | None = None) -> None:
         self.session = session
         self.controller = controller or Controller()
+        self._heard = self.controller.listens
         self.lock = ProcessLock()
         self.thread = threading.current_thread()
         """The thread that opened it."""
@@ -92,6 +93,18 @@ class Seam:
         self._end_forgotten()
         with self.lock:
             return self.session.begin(call)
+
+    def at_once(self, call: Call) -> tuple[str, Any] | None:
+        """The short way: a call's new id and its response; None if it must go the whole way."""
+        express = self.session.express
+        if not express.possible:
+            return None
+        self._end_forgotten()
+        with self.lock:
+            found = express.answer(call)
+        if found is not None:
+            self.report()
+        return found
 
     def wait_for(self, hold: Hold) -> Future[Any]:
         """What a held call waits for; its question is put to the watcher."""
@@ -139,8 +152,10 @@ class Seam:
 
     def report(self) -> None:
         """Tell the watcher of the calls that ended since the last time."""
+        if not self._heard:
+            return
         with self.lock:
-            new = self.session.ledger.reports[self._reported :]
+            new = self.session.ledger.reports_from(self._reported)
             start, self._reported = self._reported, self._reported + len(new)
         for number, call in enumerate(new, start + 1):
             self._tell(Progress(number, max(self.expected, number), call))

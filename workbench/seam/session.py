@@ -27,6 +27,7 @@ from workbench.seam.calls import (
 )
 from workbench.seam.current import LIVE_WRITE
 from workbench.seam.explain import explain, lenient, other_result
+from workbench.seam.express import Express
 from workbench.seam.guard import Guard
 from workbench.seam.injecting import Injecting, outcome_as_served
 from workbench.seam.ledger import Ledger
@@ -35,7 +36,7 @@ from workbench.seam.pins import Reading, unrecorded
 from workbench.seam.reach import Reach
 from workbench.seam.served import placeholder, serve_entry
 from workbench.seam.tries import Tries
-from workbench.trace.canonical import request_hash
+from workbench.trace.canonical import Hasher
 
 if TYPE_CHECKING:
     from workbench.seam.cut import Cut
@@ -58,6 +59,8 @@ class Session:
         self.reach = Reach(setting)
         self.order = Order(self.tape, setting.ordered())
         self.tries = Tries()
+        self.express = Express(self)
+        self._hashers: dict[str, Hasher] = {}
         self.drift: DriftError | None = None
         self.stopped: BaseException | None = None
         self.live = False
@@ -182,14 +185,20 @@ class Session:
 
     def hash(self, call: Call, request: Any) -> str:
         """The hash of a call's request, less what the trace ignores."""
-        ignore = self.setting.ignore.get(call.api or call.kind, ())
-        return request_hash(call.kind, call.api, request, ignore)
+        return self.hasher(call)(call.kind, call.api, request)
+
+    def hasher(self, call: Call) -> Hasher:
+        """What makes such hashes."""
+        name = call.api or call.kind
+        found = self._hashers.get(name)
+        if found is None:
+            found = self._hashers[name] = Hasher(self.setting.ignore.get(name, ()))
+        return found
 
     # -- how a decision is reached ------------------------------------------------------------
 
     def _ticket(self, call: Call) -> Ticket:
-        request = self.setting.redactor.clean(call.request)
-        digest = self.hash(call, request)
+        request, digest = self._asked(call)
         tried = self.tries.begin(call, digest)
         entry = self.tape.find(call, digest, request)
         if entry is not None and self.guard.wrote and self.reach.void(call, entry):
@@ -207,6 +216,21 @@ class Session:
         )
         ticket.key = self.guard.key(ticket)
         return ticket
+
+    def _asked(self, call: Call) -> tuple[Any, str]:
+        """What is written of a request, and its hash.
+
+        What a recording has by this very hash is without secrets already, as all that it holds.
+        """
+        request = call.request
+        if self.tape.entries:
+            digest = call.digest or self.hash(call, request)
+            if self.tape.waits_for(call.kind, call.step, digest):
+                return request, digest
+            clean = self.setting.redactor.clean(request)
+            return clean, digest if clean is request else self.hash(call, clean)
+        request = self.setting.redactor.clean(request)
+        return request, self.hash(call, request)
 
     def _dead(self) -> BaseException | None:
         """Why nothing goes on any more, if so."""

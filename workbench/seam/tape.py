@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import TraceError
 from workbench.seam.cut import Cut
 from workbench.seam.nearest import named
+from workbench.seam.taped import KINDS, Taped, calls_of
 from workbench.trace.byhand.foreign import matches
 from workbench.trace.canonical import digest as digest_of
 from workbench.trace.canonical import request_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from workbench.seam.calls import Call, Match, Ticket
     from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Entry, Trace
 
+__all__ = ["KINDS", "Tape", "leftover", "tool_arguments_fit"]
+
 Key = tuple[str, str, str]
-KINDS = ("model", "tool", "input", "event")
 
 
 class Tape:
@@ -47,28 +49,27 @@ class Tape:
         self._cut = cut or Cut()
         self.by_position = match == "position"
         self._before: Counter[str] = Counter()
-        self.entries: list[Entry] = []
-        self._by_hash: dict[Key, deque[Entry]] = defaultdict(deque)
-        self._by_step: dict[tuple[str, str], deque[Entry]] = defaultdict(deque)
-        self._inside: dict[str, list[Entry]] = defaultdict(list)
+        self.entries: list[Taped] = []
+        self._by_hash: dict[Key, list[Taped]] = {}
+        self._by_step: dict[tuple[str, str], deque[Taped]] = defaultdict(deque)
+        self._inside: dict[str, list[Taped]] = {}
         self._gone: set[str] = set()
         self.served: set[str] = set()
         self._digests = digests or {}
         self._place = 0
-        for entry in trace.entries if trace is not None else ():
-            if entry.kind in KINDS:
-                self._add(entry)
+        for entry in calls_of(trace) if trace is not None else ():
+            self._add(entry)
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: Taped) -> None:
         self.entries.append(entry)
         digest = self.digest(entry)
         if digest is not None:
-            self._by_hash[entry.kind, entry.step, digest].append(entry)
+            self._by_hash.setdefault((entry.kind, entry.step, digest), []).append(entry)
         self._by_step[entry.kind, entry.step].append(entry)
         if not entry.open and not entry.repeat and self._cut.why(entry) is None:
             self._before[entry.step] += 1
         if entry.enclosing:
-            self._inside[entry.enclosing].append(entry)
+            self._inside.setdefault(entry.enclosing, []).append(entry)
 
     def digest(self, entry: Entry) -> str | None:
         """The hash by which an entry is found; None for one written by hand without a hash."""
@@ -80,6 +81,15 @@ class Tape:
                 return None
             self._digests[entry.id] = known
         return known
+
+    def waits_for(self, kind: str, step: str, digest: str) -> Sequence[Taped]:
+        """The entries with a hash that are still to be served, in their order; some at the end
+        may be served already."""
+        return self._by_hash.get((kind, step, digest), ())
+
+    def alone(self, entry: Entry) -> bool:
+        """Whether an entry is still to be served, and no call was made inside it."""
+        return entry.id not in self._gone and entry.id not in self._inside
 
     def find(self, call: Call, digest: str, request: Any) -> Entry | None:
         """The entry that would answer a call; consumes nothing.
@@ -129,7 +139,7 @@ class Tape:
         known = self.digest(entry)
         return known is None or known == digest
 
-    def next_in_place(self) -> Entry | None:
+    def next_in_place(self) -> Taped | None:
         """The first entry of the whole trace that is neither served nor void."""
         while self._place < len(self.entries):
             entry = self.entries[self._place]
@@ -209,14 +219,14 @@ class Tape:
         self._gone.discard(entry.id)
         if not entry.open and self._cut.why(entry) is None:
             self._before[entry.step] += 1
-        digest = self.digest(entry)
-        queues = [self._by_step[entry.kind, entry.step]]
-        if digest is not None:
-            queues.append(self._by_hash[entry.kind, entry.step, digest])
-        for queue in queues:
-            if not any(each.id == entry.id for each in queue):
-                queue.appendleft(entry)
-        self._place = min(self._place, self.entries.index(entry))
+        place = next(n for n, each in enumerate(self.entries) if each.id == entry.id)
+        taped, row = self.entries[place], self._by_step[entry.kind, entry.step]
+        if taped not in row:
+            row.appendleft(taped)
+        same = self._by_hash.get((entry.kind, entry.step, str(self.digest(entry))))
+        if same is not None and taped not in same:
+            same.insert(0, taped)
+        self._place = min(self._place, place)
         for inner in self._inside.get(entry.id, ()):
             self.give_back(inner)
 
@@ -229,12 +239,12 @@ class Tape:
             self._before[entry.step] -= 1
         self._gone.add(entry.id)
         digest = self.digest(entry)
-        queues = [self._by_step[entry.kind, entry.step]]
-        if digest is not None:
-            queues.append(self._by_hash[entry.kind, entry.step, digest])
-        for queue in queues:
-            while queue and queue[0].id in self._gone:
-                queue.popleft()
+        gone, row = self._gone, self._by_step[entry.kind, entry.step]
+        while row and row[0].id in gone:
+            row.popleft()
+        same = self._by_hash.get((entry.kind, entry.step, str(digest)), [])
+        while same and same[0].id in gone:
+            del same[0]
 
     def waiting(self) -> Iterator[Entry]:
         """Entries that are neither served nor void, in order."""

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.seam.calls import Call, Ticket
 
 
 @dataclass(slots=True)
-class _Tried:
-    calls: int = 0
-    attempt: int = 0
-    failed: bool = False
-    turn: int | None = None
-    in_step: int = 0
-
-
-class Try(NamedTuple):
+class Tried:
     """How often a call was made."""
 
-    attempt: int
-    """From 1."""
-    turn: int | None
+    calls: int = 0
+    """Retries aside."""
+    attempt: int = 0
+    """Which try of the call the last one is, from 1."""
+    failed: bool = False
+    """Whether that one failed."""
+    turn: int | None = None
     """From 1; None before the first model call."""
-    nth: int
-    """How many equal calls, retries aside, came before it."""
-    in_step: int
+    in_step: int = 0
     """Of a model call: the how-manyeth it is in its step, retries aside, from 1."""
+
+    @property
+    def nth(self) -> int:
+        """How many equal calls, retries aside, came before the last one."""
+        return self.calls - 1
 
 
 class Tries:
@@ -37,25 +35,27 @@ class Tries:
 
     def __init__(self) -> None:
         self.turns = 0
-        self._in_step: Counter[tuple[str, bool]] = Counter()
-        self._seen: dict[tuple[str, str, str], _Tried] = {}
+        self._in_step: dict[tuple[str, bool], int] = {}
+        self._seen: dict[tuple[str, str, str], Tried] = {}
 
-    def begin(self, call: Call, digest: str) -> Try:
+    def begin(self, call: Call, digest: str) -> Tried:
         """A call begins."""
-        tried = self._seen.setdefault((call.kind, call.step, digest), _Tried())
-        if tried.failed:
+        key = (call.kind, call.step, digest)
+        tried = self._seen.get(key)
+        if tried is None:
+            tried = self._seen[key] = Tried()
+        elif tried.failed:
             tried.failed = False
             tried.attempt += 1
-            return Try(tried.attempt, tried.turn, tried.calls - 1, tried.in_step)
+            return tried
         if call.kind == "model":
             self.turns += 1
             place = call.step, call.enclosing is not None
-            self._in_step[place] += 1
-            tried.in_step = self._in_step[place]
+            tried.in_step = self._in_step[place] = self._in_step.get(place, 0) + 1
         tried.calls += 1
         tried.attempt = 1
         tried.turn = self.turns or None
-        return Try(1, tried.turn, tried.calls - 1, tried.in_step)
+        return tried
 
     def end(self, ticket: Ticket, *, failed: bool) -> None:
         """A call ended."""

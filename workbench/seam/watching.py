@@ -26,6 +26,11 @@ class Controller:
         self._on_cancel: list[Callable[[], None]] = []
         self._lock = ProcessLock()
 
+    @property
+    def listens(self) -> bool:
+        """Whether it wants to know of each call."""
+        return getattr(self.on_progress, "__func__", None) is not Controller.on_progress
+
     def on_progress(self, progress: Progress) -> None:
         """A call ended."""
 

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from workbench.trace.trace import Entry
 
 
-def call_line(ticket: Ticket) -> CallLine:
-    """The line that says that a call begins."""
+def call_line(ticket: Ticket, at: str | None = None) -> CallLine:
+    """The line that says that a call begins, now or at that time."""
     call = ticket.call
     origin = ticket.entry.id if ticket.entry is not None else None
     fields: dict[str, Any] = {
         "id": ticket.id,
         "kind": call.kind,
-        "at": utc_now(),
+        "at": at or utc_now(),
         "step": call.step or None,
         "attempt": ticket.attempt if ticket.attempt > 1 else None,
         "enclosing": call.enclosing,
@@ -53,7 +53,9 @@ def call_line(ticket: Ticket) -> CallLine:
     if ticket.sent is not MISSING:
         fields["sent"] = ticket.sent
     set_fields = {name: value for name, value in fields.items() if value is not None}
-    return CallLine(**set_fields, request=ticket.request)
+    if ticket.request is not MISSING:
+        set_fields["request"] = ticket.request
+    return CallLine(**set_fields)
 
 
 def event_line(ticket: Ticket) -> EventLine:
@@ -130,7 +132,9 @@ def _duration(ticket: Ticket, recorded: Entry | None) -> float:
     return round(time.monotonic() - ticket.begun, 6)
 
 
-def replayed_line(ticket: Ticket, served: Served, entry: Entry | None) -> ResultLine:
+def replayed_line(
+    ticket: Ticket, served: Served, entry: Entry | None, at: str | None = None
+) -> ResultLine:
     """The line for an answer that was served whole: as recorded, but for what was edited."""
     fields: dict[str, Any] = {"source": ticket.source, "error": served.error}
     if ticket.source == "fault":
@@ -145,7 +149,7 @@ def replayed_line(ticket: Ticket, served: Served, entry: Entry | None) -> Result
         }
     if served.response is not MISSING:
         fields["response"] = served.response
-    return _result(ticket.id, fields)
+    return _result(ticket.id, fields, at)
 
 
 def kept_lines(entry: Entry, new_id: str) -> Iterator[BaseLine]:
@@ -172,9 +176,9 @@ def kept_lines(entry: Entry, new_id: str) -> Iterator[BaseLine]:
     yield _result(new_id, {**result, "model": entry.reply_model, "response": entry.response})
 
 
-def _result(of: str, fields: dict[str, Any]) -> ResultLine:
+def _result(of: str, fields: dict[str, Any], at: str | None = None) -> ResultLine:
     kept = {k: v for k, v in fields.items() if v is not None or k == "response"}
-    return ResultLine(of=of, at=utc_now(), **kept)
+    return ResultLine(of=of, at=at or utc_now(), **kept)
 
 
 def _usage(ticket: Ticket, outcome: Outcome) -> dict[str, int | None] | None:

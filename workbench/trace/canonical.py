@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from workbench.trace import jcs
-from workbench.trace.pointers import without
+from workbench.trace.pointers import Rules
 from workbench.trace.values import encode
 
 HASH_SCHEME: Final = 1
@@ -66,13 +66,40 @@ def request_hash(kind: str, api: str | None, request: Any, ignore: Sequence[str]
             request (``$.request``).
         UsageError: an ignore rule is not a JSON pointer.
     """
-    return digest(identity(kind, api, request, ignore))
+    return Hasher(ignore)(kind, api, request)
 
 
 def identity(
     kind: str, api: str | None, request: Any, ignore: Sequence[str] = ()
 ) -> dict[str, Any]:
     """What :func:`request_hash` is the digest of. Raises UsageError as that does."""
-    if isinstance(ignore, str):
-        ignore = (ignore,)
-    return {"kind": kind, "api": api, "request": without(request, ignore)}
+    return Hasher(ignore).identity(kind, api, request)
+
+
+class Hasher:
+    """:func:`request_hash` for many requests, with the same parts ignored.
+
+    Raises:
+        UsageError: an ignore rule is not a JSON pointer.
+    """
+
+    __slots__ = ("_rules",)
+
+    def __init__(self, ignore: Sequence[str] = ()) -> None:
+        self._rules = Rules((ignore,) if isinstance(ignore, str) else ignore)
+
+    def __call__(self, kind: str, api: str | None, request: Any) -> str:
+        """The hash. Raises UnencodableError as :func:`request_hash`."""
+        return digest(self.identity(kind, api, request))
+
+    def ignores(self, request: Any) -> bool:
+        """Whether anything in a request may be left out. False is certain."""
+        return self._rules.may_name(request)
+
+    def without(self, request: Any) -> Any:
+        """A request less what is ignored; itself where that is nothing."""
+        return self._rules.without(request)
+
+    def identity(self, kind: str, api: str | None, request: Any) -> dict[str, Any]:
+        """As :func:`identity`."""
+        return {"kind": kind, "api": api, "request": self._rules.without(request)}

@@ -15,8 +15,16 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from workbench.errors import TraceWriteError, UsageError
+from workbench.errors import TraceWriteError
 from workbench.trace.appender import Appender, FileAppender, MemoryAppender
+from workbench.trace.beginning import (
+    beside,
+    checked_path,
+    first_line,
+    joined_line,
+    new_writer,
+    snapshot,
+)
 from workbench.trace.entries import (
     BaseLine,
     BlobLine,
@@ -25,7 +33,6 @@ from workbench.trace.entries import (
     EndLine,
     ResultLine,
     TraceLine,
-    WriterLine,
 )
 from workbench.trace.hashed import hash_only
 from workbench.trace.losses import leaked, lost
@@ -33,18 +40,16 @@ from workbench.trace.redaction.lines import LineCleaner, clean_header
 from workbench.trace.redaction.redactor import Redactor
 from workbench.trace.redaction.scanning import Finding, scan_bytes, scan_file
 from workbench.trace.saving import (
-    check_replaceable,
     exists,
-    has_content,
     make_folder,
-    partial_path,
     put_in_place,
     unwritable,
 )
 from workbench.trace.sharing import Packed, Sharing
-from workbench.trace.times import utc_now
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from workbench.trace.trace import Trace
 
 _JOURNALS: weakref.WeakSet[Journal] = weakref.WeakSet()
@@ -88,6 +93,8 @@ class Journal:
         self._owner = True  # it made the file, so it ends it
         self._forked = self._fsync = self._scanned = False
         self._partial: Path | None = None  # where it is written, when it is to replace another
+        self._later: Callable[[], Iterable[BaseLine]] | None = None
+        self._end: EndLine | None = None  # what ends it, when other lines are still to be made
         _JOURNALS.add(self)
 
     @classmethod
@@ -122,16 +129,16 @@ class Journal:
                 no trace that can be read: such a file is never overwritten.
             TraceWriteError: the file cannot be made.
         """
-        path = _checked_path(path)
+        path = checked_path(path)
         redactor = redactor or Redactor.off()
         header = clean_header(redactor, header)
         fsync = durability == "fsync"
-        partial = _beside(path, replace=replace)
+        partial = beside(path, replace=replace)
         make_folder(path)
         try:
             appender = FileAppender(partial or path, new=True, fsync=fsync)
             journal = cls(header, appender, writer="1", strict=strict, redactor=redactor)
-            appender.append(_first_line(header))
+            appender.append(first_line(header))
         except FileExistsError as error:
             raise exists(path) from error
         except OSError as error:
@@ -147,7 +154,7 @@ class Journal:
         appender = MemoryAppender()
         redactor = redactor or Redactor.off()
         header = clean_header(redactor, header)
-        appender.append(_first_line(header))
+        appender.append(first_line(header))
         return cls(header, appender, writer="1", strict=strict, redactor=redactor)
 
     @classmethod
@@ -172,15 +179,15 @@ class Journal:
         """
         from workbench.trace.trace import read_header
 
-        path = _checked_path(path)
+        path = checked_path(path)
         header = read_header(path)
         if redactor is None or not redactor.on:
             redactor = Redactor.for_replay(header)
-        writer = _new_writer()
+        writer = new_writer()
         try:
             appender = FileAppender(path, new=False, fsync=durability == "fsync")
             journal = cls(header, appender, writer=writer, strict=strict, redactor=redactor)
-            appender.append(Packed(_joined_line(writer).as_dict()).json())
+            appender.append(Packed(joined_line(writer).as_dict()).json())
         except OSError as error:
             raise TraceWriteError(f"{path}: cannot be continued ({error})") from error
         journal.path, journal._owner = path, False
@@ -203,6 +210,22 @@ class Journal:
             self._count += 1
             return f"{self.writer}-{self._count}"
 
+    def later(self, make: Callable[[], Iterable[BaseLine]]) -> None:
+        """Lines that need not be made before somebody looks at the trace, or another is written.
+
+        For a journal in memory only: in a file they would be lost with the process.
+        """
+        self._later = make
+
+    def _catch_up(self) -> None:
+        """Write what was to be written later."""
+        make, self._later = self._later, None
+        end, self._end = self._end, None
+        for line in make() if make is not None else ():
+            self.append(line)
+        if end is not None:
+            self.append(end)
+
     def append(self, line: BaseLine) -> None:
         """Write one line. It is with the operating system when this returns.
 
@@ -218,6 +241,8 @@ class Journal:
             self.call(line)
             return
         with self._lock:
+            if self._later is not None:
+                self._catch_up()
             self._follow_fork()
             of = line.of if isinstance(line, ResultLine | ChunkLine) else None
             if of is not None and of in self._lost:
@@ -238,6 +263,8 @@ class Journal:
             TraceWriteError: it could not be written, and the journal is strict.
         """
         with self._lock:
+            if self._later is not None:
+                self._catch_up()
             self._follow_fork()
             [(_, fields)] = self._cleaner.ready(line)
             if not self._write(self._sharing.pack_call(self._kept(fields)), line):
@@ -262,7 +289,9 @@ class Journal:
                 self._cleaner.forget()
             for each, fields in self._cleaner.waiting():
                 self._add(each, fields)
-            if end is not None and self._owner:
+            if end is not None and self._owner and self._later is not None:
+                self._end = snapshot(end)
+            elif end is not None and self._owner:
                 self.append(end)
             self._appender.close()
             if self._partial is not None and self._owner:
@@ -286,6 +315,8 @@ class Journal:
         from workbench.trace.trace import Trace, load
 
         with self._lock:
+            if self._later is not None:
+                self._catch_up()
             if isinstance(self._appender, MemoryAppender):
                 return Trace.from_bytes(bytes(self._appender.data))
         return load(self._file())
@@ -328,7 +359,7 @@ class Journal:
             return
         self._forked = False
         self._owner = False
-        self.writer, self._count = _new_writer(), 0
+        self.writer, self._count = new_writer(), 0
         self._sharing.new_writer()
         self._cleaner.forget()
         if isinstance(self._appender, FileAppender):
@@ -339,9 +370,9 @@ class Journal:
             try:
                 self._appender = FileAppender(path, new=False, fsync=self._fsync)
             except OSError as error:
-                self._failed(_joined_line(self.writer), error)
+                self._failed(joined_line(self.writer), error)
                 return
-        joined = _joined_line(self.writer)
+        joined = joined_line(self.writer)
         self._write(Packed(joined.as_dict()), joined)
 
 
@@ -350,40 +381,6 @@ def _warn(text: str) -> None:
     # own list all the same.
     with contextlib.suppress(RuntimeWarning):
         warnings.warn(text, RuntimeWarning, stacklevel=5)
-
-
-def _beside(path: Path, *, replace: bool) -> Path | None:
-    """Where to write what is to replace a trace; None when nothing is there to be replaced."""
-    if not has_content(path):
-        return None
-    check_replaceable(path, replace=replace)
-    return partial_path(path)
-
-
-def _first_line(header: TraceLine) -> bytes:
-    """The header, with the format and its version also where nobody set them."""
-    fields = header.as_dict()
-    first = {"line": "trace", "format": header.format, "version": header.version}
-    if header.hash is not None:
-        fields["hash"] = header.hash.model_dump()
-    return Packed({**first, **fields}).json()
-
-
-def _new_writer() -> str:
-    return os.urandom(4).hex()
-
-
-def _joined_line(writer: str) -> WriterLine:
-    return WriterLine(id=writer, pid=os.getpid(), started_at=utc_now())
-
-
-def _checked_path(path: Path | str) -> Path:
-    path = Path(path)
-    if path.suffix == ".gz":
-        raise UsageError(f"{path}: a trace is recorded uncompressed; compress it afterwards")
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file in it, such as run.trace.jsonl")
-    return path
 
 
 def _after_fork() -> None:

@@ -51,8 +51,28 @@ def without(value: Any, rules: Iterable[str]) -> Any:
     Raises:
         UsageError: a rule is not a JSON pointer.
     """
-    tree = _compile(tuple(rules))
-    return _prune(value, (tree,)) if _may_name(tree, value) else value
+    return Rules(rules).without(value)
+
+
+class Rules:
+    """Ignore rules that are made use of again and again.
+
+    Raises:
+        UsageError: one of them is not a JSON pointer.
+    """
+
+    __slots__ = ("_tree",)
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self._tree = _compile(tuple(rules))
+
+    def may_name(self, value: Any) -> bool:
+        """Whether they may name a part of the value. False is certain."""
+        return _may_name(self._tree, value)
+
+    def without(self, value: Any) -> Any:
+        """As :func:`without`."""
+        return _prune(value, (self._tree,)) if _may_name(self._tree, value) else value
 
 
 def _may_name(tree: _Tree, value: Any) -> bool:

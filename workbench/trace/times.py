@@ -12,6 +12,11 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
+def moment(seconds: float) -> str:
+    """A moment given in seconds since 1970, written as :func:`utc_now` does."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
 def parse_time(text: Any) -> datetime | None:
     """Read a time; None when it is none. One without an offset counts as UTC."""
     if not isinstance(text, str):
