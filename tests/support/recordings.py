@@ -7,7 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
-TEXT = st.text(LETTERS, max_size=12)
+TEXT = st.text(LETTERS, max_size=12) | st.sampled_from(
+    ["0E0", "1e5", "12:30", "no", "~", ".5", "+1"]
+)
 NAMES = st.text(st.sampled_from("abcxyz/:#_-. é"), min_size=1, max_size=8)
 STEPS = NAMES.filter(lambda name: not name.startswith("_"))
 NUMBERS = st.integers(0, 2**40) | st.integers(0, 10**6).map(lambda n: n / 1000)

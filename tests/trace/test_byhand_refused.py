@@ -248,7 +248,9 @@ def test_a_small_file_cannot_become_a_large_value(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     said = refusal(tmp_path, "\n".join(lines), "bomb.yaml")
-    assert "the file stands for more than 1,000,000 values; write them out" in said
+    assert "the file stands for more than 200,000 values; write them out" in said
+    long = f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 2000)}]\n"
+    assert "stands for more than 200,000 values" in refusal(tmp_path, long, "long.yaml")
 
 
 def test_a_file_may_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

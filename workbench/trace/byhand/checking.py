@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.trace.byhand.faulty import check_fault_of
 from workbench.trace.byhand.model import TOOL_FIELDS, TURN_FIELDS, VERSION, Recording, Step
-from workbench.trace.byhand.places import Document, KeyPath, kind_of, shown
+from workbench.trace.byhand.places import Document, KeyPath, containers, kind_of, shown
 from workbench.trace.jcs import MAX_DEPTH
 
 _MAX_DEPTH = MAX_DEPTH // 2  # what stands around a value in a trace comes on top
@@ -42,15 +42,9 @@ def read_document(document: Document) -> Recording:
 
 
 def _check_depth(document: Document) -> None:
-    waiting: list[tuple[Any, KeyPath]] = [(document.data, ())]
-    while waiting:
-        value, where = waiting.pop()
-        if len(where) > _MAX_DEPTH:
+    for _, where in containers(document.data):
+        if len(where) >= _MAX_DEPTH:
             document.refuse(where[:3], f"nested more than {_MAX_DEPTH} levels deep; flatten it")
-        if isinstance(value, dict):
-            waiting += [(each, (*where, key)) for key, each in value.items()]
-        elif isinstance(value, list):
-            waiting += [(each, (*where, index)) for index, each in enumerate(value)]
 
 
 def _check_version(document: Document, data: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from workbench.errors import TraceFormatError
-from workbench.trace.byhand.places import Document, KeyPath
+from workbench.trace.byhand.places import Document, KeyPath, containers
 
 _SPACE = " \t\r\n"
 
@@ -55,19 +55,13 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _refuse_twice(document: Document) -> None:
-    waiting: list[tuple[Any, KeyPath]] = [(document.data, ())]
-    while waiting:
-        value, where = waiting.pop()
+    for value, where in containers(document.data):
         if isinstance(value, _Twice):
             document.refuse(
                 (*where, value.key),
                 f"the key {value.key!r} is given twice, and only one of them would count; "
                 "for several turns of a step write a list",
             )
-        if isinstance(value, dict):
-            waiting += [(each, (*where, key)) for key, each in value.items()]
-        elif isinstance(value, list):
-            waiting += [(each, (*where, index)) for index, each in enumerate(value)]
 
 
 def _may_be_yaml(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -58,6 +58,21 @@ class Document:
             near = difflib.get_close_matches(key, names, n=1, cutoff=0.75)
             if near:
                 self.refuse((*where, key), f"there is no field {key!r}; did you mean {near[0]!r}?")
+
+
+def containers(value: Any) -> Iterator[tuple[Any, KeyPath]]:
+    """Every object and list in a value, each with its key path, the outermost first."""
+    waiting: list[tuple[Any, KeyPath]] = [(value, ())]
+    while waiting:
+        found, where = waiting.pop()
+        if isinstance(found, dict):
+            inner: Iterable[tuple[str | int, Any]] = found.items()
+        elif isinstance(found, list):
+            inner = enumerate(found)
+        else:
+            continue
+        yield found, where
+        waiting += [(v, (*where, key)) for key, v in inner if isinstance(v, dict | list)]
 
 
 def key_path(where: KeyPath) -> str | None:

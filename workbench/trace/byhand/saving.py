@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import MissingExtraError, UnencodableError
 from workbench.trace.byhand.model import VERSION
 from workbench.trace.byhand.turning import Lost, event_of, tool_of, turn_of
+from workbench.trace.byhand.yamltext import is_plain_text
 from workbench.trace.saving import save_bytes
 from workbench.trace.values import decode
 
@@ -120,6 +121,8 @@ def as_yaml(data: dict[str, Any]) -> str:
 def _style(text: str) -> str | None:
     """How a text is written: as a block, in quotes with escapes, or as PyYAML thinks best."""
     lines = text.split("\n")
+    if not is_plain_text(text):
+        return "'"
     if not all(line.isprintable() for line in lines):
         return '"'  # in other quotes PyYAML loses rare line breaks such as U+0085
     if len(lines) > 1 and lines[0] and all(line == line.strip() for line in lines):

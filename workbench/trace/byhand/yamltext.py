@@ -17,11 +17,14 @@ from typing import Any, NoReturn
 from workbench.errors import MissingExtraError, TraceFormatError
 from workbench.trace.byhand.places import Document, KeyPath
 
-MAX_VALUES = 1_000_000
-"""A file may stand for that many values, those behind anchors counted each time."""
+MAX_VALUES = 200_000
+"""A file may stand for that many values, those behind anchors counted each time, and a long text
+as several."""
 MAX_DEPTH = 100
 """That many lists and objects may stand one in another."""
 
+_LONG_TEXT = 100
+_DEEPEST_LINE = 12  # deeper down the line of what stands around it is near enough
 _INTEGER = re.compile(r"[-+]?[0-9]{1,4000}\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _WORDS = {
@@ -30,6 +33,12 @@ _WORDS = {
 }  # fmt: skip
 _NOT_JSON = re.compile(r"[-+]?\.(inf|Inf|INF)\Z|\.(nan|NaN|NAN)\Z")
 _TEXT = "tag:yaml.org,2002:str"
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether a text that stands without quotes is read as text."""
+    patterns = (_INTEGER, _FLOAT, _NOT_JSON)
+    return text not in _WORDS and not any(pattern.match(text) for pattern in patterns)
 
 
 def parse_yaml(text: str, file: Path | None) -> Document:
@@ -130,14 +139,19 @@ class _Reader:
         if found is None:
             self.refuse(event, f"nothing before it is called &{event.anchor}, or it holds itself")
         value, values = found
-        self.add(event, values - 1)  # and one more as it is put
-        self.put(event, value, None)
+        self.add(event, values)
+        self.place(event, value)
 
     def put(self, event: Any, value: Any, anchor: str | None) -> KeyPath:
-        """A value in its place; gives its key path."""
-        self.add(event, 1)
+        """A new value in its place; gives its key path."""
+        weight = 1 + len(value) // _LONG_TEXT if isinstance(value, str) else 1
+        self.add(event, weight)
         if anchor is not None:
-            self.anchors[anchor] = (value, 1)
+            self.anchors[anchor] = (value, weight)
+        return self.place(event, value)
+
+    def place(self, event: Any, value: Any) -> KeyPath:
+        """A value in its place; gives its key path."""
         line = event.start_mark.line + 1
         if not self.open:
             self.data = value
@@ -155,7 +169,8 @@ class _Reader:
         return (*parent.where, key)
 
     def placed(self, where: KeyPath, line: int) -> KeyPath:
-        self.lines[where] = line
+        if len(where) <= _DEEPEST_LINE:
+            self.lines[where] = line
         return where
 
     def key(self, event: Any, value: Any, parent: _Open) -> str:
