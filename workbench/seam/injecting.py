@@ -84,8 +84,8 @@ class Injecting:
         fault = ticket.fault
         if not tries:
             self.faults.give_back(fault, ticket.below - 1)
-            self.faults.missed(ticket, "no SDK that tries again by itself makes this call")
-            return f"{ticket.id}: no SDK makes this call, so {fault.label} could not hit its tries"
+            self.faults.missed(ticket, "no SDK tried this call by itself")
+            return f"{ticket.id}: no SDK tried this call by itself, so {fault.label} hit no try"
         self.faults.give_back(fault, ticket.below - min(tries, ticket.below))
         times = "1 try" if tries == 1 else f"{tries} tries"
         wait = f", and would have waited {waited_s:.3g} s between them" if waited_s else ""
