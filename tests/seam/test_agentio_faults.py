@@ -1,6 +1,7 @@
 """Every fault does the same to an agent, wherever it comes from."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -116,13 +117,14 @@ async def awalk(io: wb.AgentIO) -> list[Any]:
     async def asked(text: str) -> Any:
         return (await io.call_model(model="m", messages=said(text))).raw
 
-    for step in (
+    steps: list[Callable[[], Awaitable[Any]]] = [
         lambda: asked("one"),
         streamed,
         lambda: asked("use it"),
         lambda: io.call_tool("look", {"n": 1}),
         lambda: io.call_tool("look", {"n": 2}),
-    ):
+    ]
+    for step in steps:
         try:
             seen.append(await step())
         except (wb.WorkbenchError, OSError) as error:
