@@ -190,6 +190,18 @@ def test_a_replay_finds_calls_by_their_hashes() -> None:
     assert scripted.world.ran == []
 
 
+def test_a_part_of_it_is_one_too(path: Path) -> None:
+    """Cutting it down loses nothing more, and brings no prompt back."""
+    part = load(path).trim(wb.turn(1), wb.turn(1))
+    assert part.header.requests == "hash"
+    assert part.gaps == (
+        "1 entry was left out of private (kept: turn:1 to turn:1)",
+        "prompts and arguments were not recorded, only their hashes",
+    )
+    assert [entry.hash for entry in part.entries] == [e.hash for e in load(path).entries[:2]]
+    assert part.verify() == ()
+
+
 def test_a_full_recording_is_as_it_was(tmp_path: Path) -> None:
     """Without the option nothing changes, down to the header's bytes."""
     path = tmp_path / "a.trace.jsonl"

@@ -97,6 +97,30 @@ def test_steps_and_single_entries_are_kept_wherever_they_are() -> None:
     _same(part, whole)
 
 
+GOLDEN = load(Path(__file__).parent / "golden" / "v1.trace.jsonl")
+
+
+@pytest.mark.parametrize("first", [each.id for each in GOLDEN.entries])
+def test_any_part_of_any_trace_holds_what_the_whole_one_holds(first: str) -> None:
+    """From each entry to each later one, with streams, faults, nested calls, a second writer:
+    what is kept is as it was and in order, and a part of a part is that part.
+    """
+    begin = GOLDEN.entry(first).seq - 1
+    for stop in range(begin + 1, len(GOLDEN.entries) + 1):
+        last = GOLDEN.entries[stop - 1].id
+        part = GOLDEN.trim(entry(first), entry(last))
+        ids = [each.id for each in part.entries]
+        assert {each.id for each in GOLDEN.entries[begin:stop]} <= set(ids)
+        assert ids == [each.id for each in GOLDEN.entries if each.id in ids]
+        assert part.header.trimmed is not None
+        assert part.header.trimmed.left_out == len(GOLDEN.entries) - len(ids)
+        assert (part.status == "failed") == (GOLDEN.entries[-1].id in ids)
+        _same(part, GOLDEN)
+        again = part.trim(entry(first), entry(last))
+        assert [each.id for each in again.entries] == ids
+        _same(again, GOLDEN)
+
+
 def _nested() -> Trace:
     """A tool that asks a model of its own, twice, and reads the clock."""
     journal = Journal.in_memory(RunMaker("x").journal.header)

@@ -17,6 +17,7 @@ from workbench.errors import TraceVersionError, UnavailableError
 from workbench.trace import versions
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults import FAULT
+from workbench.trace.journal import Journal
 from workbench.trace.trace import Trace, load
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -240,6 +241,19 @@ def test_an_old_trace_is_brought_up_to_date_step_by_step(tmp_path: Path, version
     now = trace.trim().save(tmp_path / "c.trace.jsonl")
     assert b'"version":3' in now.read_bytes()
     assert [entry.result for entry in load(now).entries] == ["x", "x"]
+
+
+@pytest.mark.usefixtures("third")
+def test_nothing_is_appended_to_an_old_trace(tmp_path: Path) -> None:
+    """A file has lines of one version: to go on with an old one, it is written anew first."""
+    path = tmp_path / "a.trace.jsonl"
+    path.write_bytes(_old(2))
+    with pytest.raises(TraceVersionError, match=r"has format version 2, .* in version 3 only"):
+        Journal.join(path)
+    assert path.read_bytes() == _old(2)
+    late = Journal.join(load(path).trim().save(tmp_path / "b.trace.jsonl"))
+    late.close()
+    assert load(tmp_path / "b.trace.jsonl").verify() == ()
 
 
 @pytest.mark.usefixtures("third")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from workbench.errors import UsageError
+from workbench.errors import TraceVersionError, UsageError
 from workbench.trace.entries import EndLine, WriterLine
 from workbench.trace.header import TraceLine
+from workbench.trace.heads import read_first_line
+from workbench.trace.notices import Notices
 from workbench.trace.saving import check_replaceable, has_content, partial_path
 from workbench.trace.sharing import Packed
+from workbench.trace.sources import open_source
 from workbench.trace.times import utc_now
 from workbench.trace.values import dumps, loads
 
@@ -49,6 +52,26 @@ def checked_path(path: Path | str) -> Path:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file in it, such as run.trace.jsonl")
     return path
+
+
+def header_to_join(path: Path) -> TraceLine:
+    """The header of a trace that is to be gone on with.
+
+    Raises:
+        TraceVersionError: it is of an older version of the format: a file has lines of one only.
+        TraceError: the file is no trace that can be read.
+    """
+    notices = Notices()
+    header, _, reader = read_first_line(open_source(path, notices), notices)
+    if reader.old:
+        raise TraceVersionError(
+            f"the trace has format version {reader.version}, and a recording goes on in version "
+            f"{header.version} only. Write it anew, and go on with that:  "
+            "workbench.load(path).trim().save(new_path)",
+            file=path,
+            line=1,
+        )
+    return header
 
 
 def snapshot(end: EndLine) -> EndLine:

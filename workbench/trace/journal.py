@@ -21,6 +21,7 @@ from workbench.trace.beginning import (
     beside,
     checked_path,
     first_line,
+    header_to_join,
     joined_line,
     new_writer,
     snapshot,
@@ -177,10 +178,8 @@ class Journal:
             TraceError: the file is no trace that can be read.
             TraceWriteError: the file cannot be written.
         """
-        from workbench.trace.trace import read_header
-
         path = checked_path(path)
-        header = read_header(path)
+        header = header_to_join(path)
         if redactor is None or not redactor.on:
             redactor = Redactor.for_replay(header)
         writer = new_writer()
