@@ -178,6 +178,37 @@ def test_a_retried_stream_is_one_call_of_two_attempts(server: Server) -> None:
     assert len(again.trace.turns) == 1
 
 
+@pytest.mark.parametrize("kind", ["plain", "stream"])
+def test_a_blind_retry_of_a_cut_off_reply_is_another_attempt(server: Server, kind: str) -> None:
+    """An agent that asks the very same again tries again: one turn, and the fault can be aimed at
+    one of its attempts."""
+
+    def finish() -> Any:
+        found = run("sync", server.url, "ok", kind)
+        if kind == "plain":
+            return found["result"]["data"]["choices"][0]["finish_reason"]
+        return found["chunks"][-1]["data"]["choices"][0]["finish_reason"]
+
+    def agent() -> list[Any]:
+        reasons = [finish()]
+        while reasons[-1] == "length" and len(reasons) < 3:
+            reasons.append(finish())
+        return reasons
+
+    with workbench.recording() as recorded:
+        assert agent() == ["stop"]
+    server.stop()
+    for fault, reasons in (
+        (CutOff(1).at(turn(1), attempt=1, times=3), ["length", "stop"]),
+        (CutOff(1).at(turn(1), times=2), ["length", "length", "stop"]),
+    ):
+        with workbench.replaying(recorded.trace, faults=[fault]) as again:
+            assert agent() == reasons
+        attempts = [entry.attempt for entry in again.trace.models()]
+        assert attempts == list(range(1, len(reasons) + 1))
+        assert len(again.trace.turns) == 1
+
+
 def test_what_a_spoilt_run_recorded_replays_by_itself(server: Server) -> None:
     """The trace of a run with faults needs no faults again: it gives what the agent got."""
     kinds: list[tuple[Any, str]] = [

@@ -216,8 +216,9 @@ def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
 def _tried(seam: Seam, decision: Perform | Serve, hooks: Hooks) -> None:
     if decision.below:
         tries, waits = getattr(hooks, "tries", 0), getattr(hooks, "waited_s", 0.0)
+        session = seam.session
         with seam.lock:
-            seam.session.tried(decision.ticket, tries, waits)
+            session.injecting.tried(decision.ticket, tries, waits, session.tape, session.ledger)
 
 
 @dataclass(slots=True)

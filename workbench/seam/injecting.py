@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from workbench.errors import StopRun
     from workbench.seam.calls import Ticket
     from workbench.seam.faulting import Faults
+    from workbench.seam.ledger import Ledger
+    from workbench.seam.tape import Tape
     from workbench.trace.entries import ErrorInfo
     from workbench.trace.trace import Entry
 
@@ -78,18 +80,22 @@ class Injecting:
         ticket.source, ticket.how, ticket.reason = "fault", "fault", "fault"
         return changed
 
-    def tried(self, ticket: Ticket, tries: int, waited_s: float) -> str:
-        """The SDK made that many tries by itself, which is said in a sentence. What it left of
-        the fault's tries hits a later call."""
+    def tried(
+        self, ticket: Ticket, tries: int, waited_s: float, tape: Tape, ledger: Ledger
+    ) -> None:
+        """The SDK made that many tries by itself. What it left of the fault's tries hits a later
+        call, and an entry that no try came as far as is there for a retry."""
+        if tries <= ticket.below and ticket.entry is not None:
+            tape.give_back(ticket.entry)
         fault = ticket.fault
         if not tries:
             self.faults.give_back(fault, ticket.below - 1)
             self.faults.missed(ticket, "no SDK tried this call by itself")
-            return f"{ticket.id}: no SDK tried this call by itself, so {fault.label} hit no try"
+            return
         self.faults.give_back(fault, ticket.below - min(tries, ticket.below))
         times = "1 try" if tries == 1 else f"{tries} tries"
         wait = f", and would have waited {waited_s:.3g} s between them" if waited_s else ""
-        return f"{ticket.id}: the SDK made {times} by itself{wait} ({fault.label})"
+        ledger.note(f"{ticket.id}: the SDK made {times} by itself{wait} ({fault.label})")
 
     def remember(self, ticket: Ticket, response: Any) -> None:
         """What a tool gave, for a fault that gives it once more."""
@@ -122,6 +128,11 @@ class Injecting:
             return True
         self.faults.missed(ticket, "the stream was over before that")
         return False
+
+    def failed(self, ticket: Ticket, error: ErrorInfo | None) -> bool:
+        """Whether who asks the same again tries again: the call failed, or a fault spoilt what
+        the model said."""
+        return error is not None or (ticket.source == "fault" and ticket.call.kind == "model")
 
     def crash_after(self, ticket: Ticket) -> SimulatedCrash | None:
         """The death of the process right after a call, if a fault says so."""

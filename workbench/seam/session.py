@@ -132,7 +132,7 @@ class Session:
         error = outcome.error
         if error is not None and error.type == "DriftError":  # what was received is read past
             self.drift = self.drift or DriftError(error.message)
-        self.tries.end(ticket, failed=error is not None)
+        self.tries.end(ticket, failed=self.injecting.failed(ticket, error))
         self.injecting.remember(ticket, outcome.response)
         self.order.handed_over(ticket)
         if ticket.expect is not None:
@@ -172,12 +172,6 @@ class Session:
             raise self.drift
         else:
             pins.go_on(reading)
-
-    def tried(self, ticket: Ticket, tries: int, waited_s: float) -> None:
-        """The SDK made its own tries at a call, of which faults made the first ones fail."""
-        if tries <= ticket.below and ticket.entry is not None:
-            self.tape.give_back(ticket.entry)  # no try came as far as what was recorded
-        self.ledger.note(self.injecting.tried(ticket, tries, waited_s))
 
     def opened(self, ticket: Ticket) -> None:
         """A live stream is handed over: its reader may take his time."""
@@ -385,7 +379,7 @@ class Session:
             ticket.closed = True
             entry = ticket.entry if ticket.source in ("replayed", "edited") else None
             self.ledger.served(ticket, served, entry)
-            self.tries.end(ticket, failed=served.error is not None)
+            self.tries.end(ticket, failed=self.injecting.failed(ticket, served.error))
             self.injecting.remember(ticket, served.response)
         elif ticket.entry is not None and ticket.source == "replayed":
             ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
