@@ -20,9 +20,10 @@ _NO_RUN: Final = bytes(
     for code in range(256)
 )
 """Every key and token has 16 characters or more of these in a row, and prose hardly ever has."""
-_MARK: Final = re.compile(
-    rb"(?:\A|[+/=.nrt])(?:" + b"|".join(re.escape(mark).encode() for mark in MARKS) + rb")"
+_DASHED: Final = re.compile(
+    b"|".join(re.escape(mark).encode() for mark in MARKS if "-" in mark or "_" in mark)
 )
+_OTHERS: Final = tuple(mark.encode() for mark in MARKS if "-" not in mark and "_" not in mark)
 _KEYS: Final = re.compile(r"[\"']([\w.$-][\w.$ -]{0,79}+)\\*+[\"']\s*+:")
 _COLON: Final = re.compile(r"[\"']\s*+:")
 _WORD_BACKWARDS: Final = re.compile(r"\s?([\w.$-]{1,64})")
@@ -41,10 +42,17 @@ def may_hold_key(text: str) -> bool:
     at = runs.find(_RUN)
     while at >= 0:
         end = runs.find(_END, at)
-        if _MARK.search(data[at:end] if end >= 0 else data[at:]) is not None:
+        if _is_marked(data[at:end] if end >= 0 else data[at:]):
             return True
         at = runs.find(_RUN, end) if end >= 0 else -1
     return False
+
+
+def _is_marked(run: bytes) -> bool:
+    """Whether there is the beginning of a key in it; base64 of an image has neither - nor _."""
+    if (b"-" in run or b"_" in run) and _DASHED.search(run) is not None:
+        return True
+    return any(mark in run for mark in _OTHERS) and (b"eyJ" not in run or b"." in run)
 
 
 def may_hold_pem(text: str) -> bool:

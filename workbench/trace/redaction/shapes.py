@@ -7,8 +7,10 @@ import binascii
 import re
 from typing import Final
 
-_BEGIN: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-"""A key begins at no letter of a longer word; an escaped line end before it is no word."""
+STRICT: Final = r"(?<![A-Za-z0-9_-])"
+"""A key does not begin within a word, or in the middle of data in base64."""
+BEGIN: Final = rf"(?:{STRICT}|(?<=\\[nrt])|(?<=[a-z]{{8}})|(?<=[A-Z]{{8}})|(?<=[0-9]{{8}}))"
+"""But after an escaped line end; or glued to a word, which such data have none of."""
 
 _KEYS: Final = (
     r"sk-(?:ant|proj|svcacct|admin|or|live|test)-[\w-]{12,}",
@@ -48,14 +50,14 @@ MARKS: Final = (
 """What each of these, and a web token, begins with."""
 _AWS: Final = r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"
 
-API_KEY: Final = re.compile(_BEGIN + "(?:" + "|".join((*_KEYS, _AWS)) + ")")
+API_KEY: Final = re.compile(BEGIN + "(?:" + "|".join((*_KEYS, _AWS)) + ")")
 """Keys whose provider can be told by their first letters."""
 AWS_SECRET: Final = re.compile(
-    _BEGIN + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+=])"
+    BEGIN + r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}(?P<secret>[A-Za-z0-9/+]{40})(?![\w/+=])"
 )
 """The second half of a key pair, which alone looks like any 40 characters."""
 JWT: Final = re.compile(
-    _BEGIN + r"eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}\.[\w-]*|[\w-]*\.[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})"
+    BEGIN + r"eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}\.[\w-]*|[\w-]*\.[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})"
 )
 """A signed or encrypted JSON web token."""
 PRIVATE_KEY: Final = re.compile(

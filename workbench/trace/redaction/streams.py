@@ -13,10 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from workbench.trace.redaction.names import each_word, is_id, is_opaque, is_secret_name
+from workbench.trace.redaction.names import (
+    each_word,
+    is_id,
+    is_opaque,
+    is_secret_in_query,
+    is_secret_name,
+)
 from workbench.trace.redaction.redactor import Redactor
-from workbench.trace.redaction.shapes import MARKS
-from workbench.trace.redaction.texts import Match
+from workbench.trace.redaction.shapes import BEGIN, MARKS, STRICT
+from workbench.trace.redaction.texts import PASSES, Match
 
 Slot = tuple[str | int, ...]
 """Which text of the stream: the way to it in a chunk, where the items of a list go by their
@@ -29,15 +35,15 @@ _CONTEXT: Final = 256
 
 
 def _begun(mark: str) -> str:
-    """All of a mark and what may follow it, or as much of it as there is."""
+    """All of a mark and what may follow it, or most of it."""
     parts = [re.escape(mark) + r"[\w./+=:-]*"]
-    return "|".join([*parts, *(re.escape(mark[:n]) for n in range(len(mark) - 1, 0, -1))])
+    return "|".join([*parts, *(re.escape(mark[:n]) for n in range(len(mark) - 1, 2, -1))])
 
 
+_ANY_MARK: Final = (*MARKS, "[redacted:")
+_FIRST: Final = "|".join(sorted({re.escape(mark[:n]) for mark in _ANY_MARK for n in (1, 2)}))
 _BEGUN: Final = re.compile(
-    r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))(?:"
-    + "|".join(map(_begun, (*MARKS, "[redacted:")))
-    + r")\Z"
+    BEGIN + rf"(?:{'|'.join(map(_begun, _ANY_MARK))})\Z" + rf"|{STRICT}(?:{_FIRST})\Z"
     r"|-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*\Z|-{1,5}(?:B(?:E(?:G(?:I(?:N.{0,40})?)?)?)?)?\Z"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"'\\]{1,8}[A-Za-z0-9/+]*\Z"
     r"|(?i:bearer|basic)\s+[\w.~+/=-]*\Z"
@@ -45,15 +51,13 @@ _BEGUN: Final = re.compile(
     re.DOTALL,
 )
 """The beginning of a secret at the end of a text."""
-_NAMED: Final = re.compile(
-    r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*(?:(?P=esc)(?P=q)"
-    r"(?:(?!(?<!\\)(?P=esc)(?P=q)).)*)?\Z"
-    r"|\b(?P<variable>[A-Za-z][\w.-]{1,63})\s?=\s?[bru]?(?:\\*[\"'])?[^\s&;#<>\"']*\Z"
-    r"|--(?P<option>[A-Za-z][\w-]{1,63})(?:=|\s+)[^\s]*\Z"
-    r"|(?<![\w-])(?P<header>[A-Za-z][\w-]{2,63}): ?[^\r\n\"']*\Z",
-    re.DOTALL,
+_QUOTED: Final = re.compile(r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*")
+_NAMED: Final = (
+    (re.compile(r"\b(?P<name>[A-Za-z][\w.-]{1,63})\s?=\s?"), re.compile(r"[^\s&;#<>]{0,4096}\Z")),
+    (re.compile(r"--(?P<name>[A-Za-z][\w-]{1,63})(?:=|\s+)"), re.compile(r"[^\s]{0,4096}\Z")),
+    (re.compile(r"(?<![\w-])(?P<name>[A-Za-z][\w-]{2,63}): ?"), re.compile(r"[^\r\n]{0,200}\Z")),
 )
-"""A name and a value that has not come to its end."""
+"""Names before a value, and a value that has not come to its end."""
 
 
 @dataclass(slots=True)
@@ -128,25 +132,26 @@ class Stream:
         """Write placeholders into the pieces of a text, and forget them."""
         if not slot.pieces:
             return
-        begin, waiting = len(slot.context), slot.waiting
-        text = slot.context + waiting
-        found = [each for each in self._texts.find(text) if each.end > begin]
-        if found:
-            news = self._split(slot.pieces, begin, text, found)
-            for piece, new in zip(slot.pieces, news, strict=True):
-                if new != piece.text:
-                    held = self._held[piece.chunk]
-                    held[1] = _with(held[1], piece.path, new)
+        text = slot.context + slot.waiting
+        news = [piece.text for piece in slot.pieces]
+        for _ in range(PASSES):
+            now = slot.context + "".join(news)
+            found = [each for each in self._texts.find(now) if each.end > len(slot.context)]
+            if not found:
+                break
+            news = list(self._split(news, len(slot.context), now, found))
+        for piece, new in zip(slot.pieces, news, strict=True):
+            if new != piece.text:
+                held = self._held[piece.chunk]
+                held[1] = _with(held[1], piece.path, new)
         slot.context = text[-_CONTEXT:]
         slot.pieces.clear()
 
-    def _split(
-        self, pieces: list[_Piece], begin: int, text: str, found: list[Match]
-    ) -> Iterator[str]:
+    def _split(self, pieces: list[str], begin: int, text: str, found: list[Match]) -> Iterator[str]:
         """The text of each piece: a secret's placeholder stands where it begins."""
         at = begin
         for piece in pieces:
-            end, here, new = at + len(piece.text), at, ""
+            end, here, new = at + len(piece), at, ""
             for match in found:
                 if match.end <= here or match.start >= end:
                     continue
@@ -160,11 +165,24 @@ class Stream:
 
 def _named_at_end(text: str) -> bool:
     """Whether a value that a name says is a secret goes on at the end of a text."""
-    for found in _NAMED.finditer(text, max(0, len(text) - 4096)):
-        names = (found["name"], found["variable"], found["option"], found["header"])
-        if any(is_secret_name(name) for name in names if name):
+    text = text[-4096:]
+    for found in _QUOTED.finditer(text):
+        if is_secret_name(found["name"]) and _is_open(text[found.end() :], found):
             return True
-    return False
+    return any(
+        is_secret_in_query(found["name"]) and rest.match(text, found.end()) is not None
+        for name, rest in _NAMED
+        for found in name.finditer(text)
+    )
+
+
+def _is_open(rest: str, name: re.Match[str]) -> bool:
+    """Whether what follows a name in quotes is a value in such quotes that is not closed."""
+    quote = name["esc"] + name["q"]
+    if len(rest) < len(quote):
+        return quote.startswith(rest)
+    closed = rf"(?<!\\){re.escape(quote)}"
+    return rest.startswith(quote) and re.search(closed, rest[len(quote) :]) is None
 
 
 def _texts(data: Any, path: Slot = (), slot: Slot = ()) -> Iterator[tuple[Slot, Slot, str]]:

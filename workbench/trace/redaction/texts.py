@@ -17,7 +17,8 @@ SHORTEST: Final = 8
 """No built-in rule finds anything in a shorter text."""
 
 _SCHEME: Final = re.compile(r"\s*(?i:bearer|basic|token|bot|digest|apikey)\s+(?=\S)")
-_PASSES: Final = 8
+PASSES: Final = 8
+"""A secret may stand within another's value: it is looked that often at what came out."""
 
 _GATED: Final = (
     (gates.may_hold_pem, (("private-key", shapes.PRIVATE_KEY),)),
@@ -72,7 +73,7 @@ class Texts:
 
     def clean(self, text: str) -> str:
         """The text with placeholders for its secrets; itself when there are none."""
-        for _ in range(_PASSES):
+        for _ in range(PASSES):
             found = self.find(text)
             if not found:
                 break
