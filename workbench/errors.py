@@ -21,6 +21,7 @@
     │   └── RecordedError          stands for a recorded exception whose type is not loaded
     ├── ToolFaultError             what a tool raises for an injected fault; never a real error
     ├── EditError                  an edit that cannot be applied, or that a provider would refuse
+    ├── ModelError                 an io's model call failed; its kinds: seam/agentio/errors.py
     └── LocalModelError            the offline model's server did not start or died
 
     StopRun (BaseException)        ends a run at the next seam; no ``except Exception`` eats it
