@@ -113,8 +113,11 @@ class Texts:
 
     def begins_at_end(self, text: str) -> bool:
         """Whether a value of the environment may begin at the end of a text."""
+        apart = not text[-2:-1].isalnum()  # one letter alone is none within a word
         return any(
-            text.endswith(value[:n]) for value in self._values for n in range(len(value), 0, -1)
+            text.endswith(value[:n])
+            for value in self._values
+            for n in range(len(value), 0 if apart else 1, -1)
         )
 
     def _replaced(self, text: str, found: list[Match]) -> str:
