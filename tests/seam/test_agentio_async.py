@@ -2,11 +2,15 @@
 
 import asyncio
 import functools
+import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from iostore import said
 
 import workbench as wb
@@ -71,6 +75,48 @@ def test_calls_at_once_keep_apart_in_every_session() -> None:
             assert tool.arguments["text"] == entry.messages[-1].text
     with wb.replaying_io(outer) as again:
         assert asyncio.run(crowd(again)) == seen
+
+
+@settings(max_examples=12)
+@given(seed=st.integers(0, 10_000))
+def test_any_interleaving_replays_from_every_trace(seed: int) -> None:
+    """Equal questions at once, tools that ask, people and ids, answered in any order, under a run
+    and through three sessions: every trace refers to its own calls only, and replays the same."""
+    chance = random.Random(seed)  # noqa: S311 - only for delays
+    held: list[Any] = []
+
+    async def model(body: dict[str, Any]) -> str:
+        await asyncio.sleep(chance.random() / 500)
+        return f"re: {body['messages'][-1]['content']}"
+
+    async def nest(text: str) -> str:
+        await asyncio.sleep(chance.random() / 500)
+        return str((await held[0].call_model(model="m", messages=said(f"n{text}"))).text)
+
+    async def agent(io: wb.AgentIO) -> list[Any]:
+        async def one(number: int) -> Any:
+            text = str(number % 3)
+            if number % 4 == 0:
+                return (await io.call_model(model="m", messages=said(text))).text
+            if number % 4 == 1:
+                return await io.call_tool("nest", {"text": text})
+            if number % 4 == 2:
+                return (await io.stream_model(model="m", messages=said(text)).read()).text
+            return [io.new_id(), await io.ask_human(text)]
+
+        return [await asyncio.gather(*(one(n) for n in range(12))) for _ in range(2)]
+
+    world = wb.live_io(model=model, tools=[nest], human=lambda *_: "yes")
+    with wb.recording_io(wb.faulty_io(wb.recording_io(world), [])) as io:
+        held.append(io)
+        run = wb.record(agent, io=io)
+    assert run.status == "ok", run.error
+    for trace in (run.trace, io.layers[0].trace, io.layers[2].trace):
+        kinds = {entry.id: entry.kind for entry in trace.entries}
+        assert {kinds[e.enclosing] for e in trace.entries if e.enclosing} == {"tool"}
+        with wb.replaying_io(trace) as again:
+            assert asyncio.run(agent(again)) == run.output
+    assert wb.replay(agent, run.trace).output == run.output
 
 
 def test_a_call_that_ran_out_of_time_does_so_again() -> None:
@@ -144,6 +190,21 @@ def test_threads_share_a_blocking_io() -> None:
     live = wb.record(agent, io=wb.live_io(model=slow_echo).sync)
     assert live.output == [f"re: q{number}" for number in range(4)]
     assert wb.replay(agent, live.trace).output == live.output
+
+
+def test_threads_share_a_recording_of_an_io() -> None:
+    """Threads need no context and no session around them where the io has its own."""
+    with wb.recording_io(wb.live_io(model=slow_echo)) as io, ThreadPoolExecutor(4) as pool:
+        blocking = io.sync
+        live = list(pool.map(lambda n: _ask(blocking, f"q{n}"), range(8)))
+    with wb.replaying_io(io.trace) as again, ThreadPoolExecutor(4) as pool:
+        served = again.sync
+        assert list(pool.map(lambda n: _ask(served, f"q{n}"), range(8))) == live
+    assert live == [f"re: q{number}" for number in range(8)]
+
+
+def _ask(io: wb.SyncAgentIO, text: str) -> str:
+    return io.call_model(model="m", messages=said(text)).text
 
 
 async def simple(io: wb.AgentIO, text: str) -> str:
