@@ -7,8 +7,9 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, Self, cast
+from typing import Final, Self, cast
 
 from workbench.errors import TraceFormatError, TraceNotFoundError
 from workbench.trace.notices import Notices
@@ -25,11 +26,12 @@ _WIDE: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 class Reader:
     """Bytes of a file, unpacked where it is compressed by gzip."""
 
-    def __init__(self, file: BinaryIO, notices: Notices) -> None:
+    def __init__(self, file: BufferedReader, notices: Notices) -> None:
         self._file = file
         self._notices = notices
+        self._begun = b""
+        self._ended = False
         self._begun = self._read()
-        self._ended = not self._begun
 
     @classmethod
     def open(cls, path: Path, notices: Notices) -> Self:
@@ -40,10 +42,10 @@ class Reader:
             TraceFormatError: it is a folder, or cannot be read.
         """
         try:
-            file: BinaryIO = path.open("rb")
+            file = path.open("rb")
             if file.read(2) == _GZIP:
                 file.close()
-                file = cast("BinaryIO", gzip.open(path, "rb"))  # noqa: SIM115 - closed with the reader
+                file = cast("BufferedReader", gzip.open(path, "rb"))  # noqa: SIM115 - closed with the reader
             else:
                 file.seek(0)
             return cls(file, notices)
@@ -56,7 +58,7 @@ class Reader:
     @classmethod
     def of(cls, data: bytes) -> Self:
         """Bytes in memory."""
-        return cls(io.BytesIO(data), Notices())
+        return cls(cast("BufferedReader", io.BytesIO(data)), Notices())
 
     def __enter__(self) -> Self:
         return self
@@ -130,10 +132,18 @@ class Reader:
         yield decoder.decode(b"", final=True)
 
     def _read(self) -> bytes:
+        """The next block. Raises when the first bytes of all cannot be unpacked."""
+        block = bytearray()
         try:
-            return self._file.read(_BLOCK)
+            # One piece at a time, so that of damaged data all that came before is read.
+            while len(block) < _BLOCK and (piece := self._file.read1(_BLOCK - len(block))):
+                block += piece
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            self._notices.add(
-                f"the compressed data are damaged ({error}); what came before was read"
-            )
-            return b""
+            if not block and not self._begun:
+                raise
+            self._damaged(error)
+        return bytes(block)
+
+    def _damaged(self, error: Exception) -> None:
+        self._ended = True
+        self._notices.add(f"the compressed data are damaged ({error}); what came before was read")
