@@ -157,7 +157,7 @@ def test_a_call_made_once_more_is_still_called_that(world: World) -> None:
             "request 8e03978e-40d5-43e8-bc93-6894a57f9324",
             "request 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
         ),
-        ("files in /home/ada/project", "files in /tmp/run7/project"),
+        ("files in /srv/ada/project", "files in /tmp/run7/project"),
     ],
 )
 def test_a_date_that_changes_is_called_that(recorded: str, now: str, world: World) -> None:

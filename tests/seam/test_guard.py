@@ -189,6 +189,7 @@ def test_a_rotated_secret_is_served_and_said(world: World) -> None:
     def with_key(key: str) -> str:
         return str(ask(f"log in with {key}")["content"])
 
+    world.answer = lambda body: {"content": "welcome"}
     recorded = wb.record(with_key, KEY)
     world.ran.clear()
     other = KEY.replace("Zt9", "bC5")

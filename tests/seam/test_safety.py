@@ -149,12 +149,10 @@ def test_a_tools_exception_reads_the_same_on_replay(error: BaseException, world:
 
 
 def test_an_exception_that_cannot_be_made_again_names_its_type() -> None:
-    """A group of exceptions, or a type of another program, comes back as what stands for it."""
-    for error in (
-        rebuild(describe(ExceptionGroup("several", [ValueError("a")]))),
-        rebuild(ErrorInfo(type="OutOfStock", module="shop_of_another_program", message="none")),
-    ):
-        assert isinstance(error, RecordedError)
+    """A type of another program comes back as what stands for it."""
+    error = rebuild(ErrorInfo(type="OutOfStock", module="shop_of_another_program", message="none"))
+    assert isinstance(error, RecordedError)
+    assert "shop_of_another_program.OutOfStock" in str(error)
     imported = rebuild(ErrorInfo(type="Workbench", module="workbench", message="x"))
     assert isinstance(imported, RecordedError)
 

@@ -62,7 +62,7 @@ def _work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         return int(seq.fget(entry))
 
     with monkeypatch.context() as patch:
-        for module in ("lines", "bodies"):
+        for module in ("versions", "bodies"):
             patch.setattr(f"workbench.trace.{module}.loads", counting(loads))
         for module in ("checking", "canonical"):
             patch.setattr(f"workbench.trace.{module}.canonical", counting(canonical))
