@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,10 +27,10 @@ class BaseLine(BaseModel):
         fields = self.model_fields_set
         values = self.__dict__
         out: dict[str, Any] = {"line": values["line"]}
-        for name in type(self).model_fields:
-            if name in fields and name not in ("line", self.heavy):
+        for name, written in _small_fields(type(self)):
+            if name in fields:
                 value = values[name]
-                out[_ALIASES.get(name, name)] = (
+                out[written] = (
                     value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
                 )
         if self.__pydantic_extra__:
@@ -39,7 +40,14 @@ class BaseLine(BaseModel):
         return out
 
 
-_ALIASES = {"enclosing": "in"}
+@cache
+def _small_fields(model: type[BaseLine]) -> tuple[tuple[str, str], ...]:
+    """A model's fields but the heavy one, with the names that they have in a file, in order."""
+    return tuple(
+        (name, field.alias or name)
+        for name, field in model.model_fields.items()
+        if name not in ("line", model.heavy)
+    )
 
 
 class AgentInfo(BaseModel):
