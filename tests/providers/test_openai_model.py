@@ -203,6 +203,24 @@ def test_an_sdk_call_inside_a_tool_is_a_call_of_its_own(server: Server) -> None:
     assert len(server.seen) == 2
 
 
+def test_a_run_in_a_loop_of_its_own_leaves_nothing_open(server: Server) -> None:
+    """The blocking forms make a loop for each run: its connections are closed with it, and the
+    same provider serves the next one."""
+
+    async def agent(io: wb.AgentIO) -> str:
+        first, second = await asyncio.gather(
+            *(io.call_model(model="ok", messages=ASK) for _ in range(2))
+        )
+        assert first == second
+        return first.text
+
+    provider = model(server)
+    io = wb.live_io(model=provider)
+    outputs = [wb.record(agent, io=io).output for _ in range(2)]
+    assert outputs == ["You said: hé"] * 2
+    assert provider._async == {}
+
+
 def test_embeddings(server: Server) -> None:
     """Vectors come as lists of numbers, in both twins."""
     io = wb.live_io(model=model(server))

@@ -6,12 +6,11 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from workbench.errors import MissingExtraError
 from workbench.providers.local import local_model
@@ -71,7 +70,7 @@ class OpenAIModel(Model):
         self.provider = provider or provider_at(base_url or os.environ.get("OPENAI_BASE_URL"))
         self._sync: Any = None
         # Connections belong to the loop that opened them, so each loop has a client of its own.
-        self._async: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._async: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncGenerator[Any]]] = {}
 
     async def complete(self, request: Body) -> Body:
         """Answer a request.
@@ -80,7 +79,7 @@ class OpenAIModel(Model):
             ModelError: it was not answered.
         """
         async with _areported():
-            completions = self._async_client().chat.completions
+            completions = (await self._async_client()).chat.completions
             raw = await completions.with_raw_response.create(**to_openai(request))
             return _read(raw.http_response)
 
@@ -102,7 +101,7 @@ class OpenAIModel(Model):
             ModelError: it was not answered, or not to its end.
         """
         async with _areported():
-            completions = self._async_client().chat.completions
+            completions = (await self._async_client()).chat.completions
             chunks = await completions.create(**to_openai(request))
             async with chunks:
                 async for chunk in chunks:
@@ -128,7 +127,7 @@ class OpenAIModel(Model):
             ModelError: it was not answered.
         """
         async with _areported():
-            client = self._async_client()
+            client = await self._async_client()
             return from_embeddings(await client.embeddings.create(**embedding_request(request)))
 
     def embed_sync(self, request: Body) -> Body:
@@ -143,9 +142,9 @@ class OpenAIModel(Model):
 
     async def aclose(self) -> None:
         """Close the connections that the running loop has open."""
-        client = self._async.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.close()
+        _, life = self._async.get(asyncio.get_running_loop(), (None, None))
+        if life is not None:
+            await life.aclose()
 
     def close(self) -> None:
         """Close the connections of sync code."""
@@ -162,13 +161,23 @@ class OpenAIModel(Model):
             self._sync = openai.OpenAI(**self._where())
         return self._sync
 
-    def _async_client(self) -> Any:
-        import openai
-
+    async def _async_client(self) -> Any:
         loop = asyncio.get_running_loop()
         if loop not in self._async:
-            self._async[loop] = openai.AsyncOpenAI(**self._where())
-        return self._async[loop]
+            life = self._life(loop)
+            self._async[loop] = (await anext(life), life)
+        return self._async[loop][0]
+
+    async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Any]:
+        """A client from its making to its end: a loop that ends closes its async generators."""
+        import openai
+
+        client = openai.AsyncOpenAI(**self._where())
+        try:
+            yield client
+        finally:
+            self._async.pop(loop, None)
+            await client.close()
 
     def _where(self) -> dict[str, Any]:
         """The options of a client."""
