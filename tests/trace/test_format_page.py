@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from workbench.seam.calls import Reason
-from workbench.trace import entries
+from workbench.trace import entries, recognising, scan, versions
 from workbench.trace.blobs import MAX_EXPANDED
 from workbench.trace.payloads import known_apis, view
 from workbench.trace.scan import MAX_LINE
@@ -99,3 +99,7 @@ def test_the_limits_on_the_page_are_those_of_the_code(page: str) -> None:
     assert f"into memory, up to {MAX_UNPACKED // mib} MiB" in page
     assert f"a line longer than {MAX_LINE // mib} MiB" in page
     assert f"make larger than {MAX_EXPANDED // mib} MiB" in page
+    said = re.search(r"in a file of more than (\d+) MiB, its first (\d+) calls\s+show", page)
+    assert said is not None
+    assert (int(said[1]), int(said[2])) == (scan._PARSE_ALL // mib, recognising._SAMPLES)
+    assert f"the format's version, {versions.CURRENT}." in page
