@@ -187,7 +187,8 @@ class _Lines:
             self._chunk(entry, number, data)
         elif kind == "result" and entry is not None:
             self._end(entry)
-        self.found.differing(value, clean_fields(self.redactor, value), number, entry)
+        if not self.redactor.is_clean(value):
+            self.found.differing(value, clean_fields(self.redactor, value), number, entry)
 
     def _chunk(self, call: str, number: int, data: Any) -> None:
         if call not in self.streams and len(self.streams) >= _MAX_STREAMS:
