@@ -221,3 +221,111 @@ def test_the_agents_own_options_go_after_two_dashes() -> None:
     ran = here("record", "shop.py", "--order", "101")
     assert ran.code == 2
     assert ". The agent's own arguments go after --." in ran.err
+
+
+def test_record_modes(shop: Shop) -> None:
+    """A trace that is there is replayed, added to or made anew, as --mode says, and it is told."""
+    words = ["record", "shop.py", "--to", "m.trace.jsonl", "--mode"]
+    path = shop.folder / "m.trace.jsonl"
+    ran = shop(*words, "none")
+    assert (ran.code, path.exists()) == (2, False)
+    assert "there is no trace to replay, and --mode none makes none" in ran.err
+    shop.keep_ledger()
+    assert shop(*words, "once").out.startswith("Refunded.\nrecorded 3 turns")
+    assert shop.ledger() == ["refund 101 149.99"]
+    first = path.read_bytes()
+    for mode in ("none", "once"):
+        ran = shop(*words, mode)
+        assert (ran.code, path.read_bytes()) == (0, first)
+        assert ran.out.splitlines()[1:] == [
+            "ok · 5 calls from the trace, 0 live · saved not known",
+            "replayed from m.trace.jsonl; nothing was recorded",
+        ]
+    ran = shop(*words, "none", "--json", "--", "--order", "7")
+    assert (ran.code, ran.json["command"], ran.json["status"]) == (1, "record", "drifted")
+    ran = shop(*words, "new_episodes", "--", "--order", "7")
+    assert ran.code == 0
+    assert "0 calls from the trace, 5 live" in ran.out
+    assert ran.out.splitlines()[-1] == "→ m.trace.jsonl"
+    assert len(wb.load(path).tools()) == 4, "what was there is kept"
+    assert shop(*words, "all").out.startswith("Refunded.\nrecorded 3 turns")
+    assert len(wb.load(path).tools()) == 2
+    assert len(shop.ledger()) == 3
+
+
+def test_an_exit_code_passes_through_a_replay_as_well(shop: Shop) -> None:
+    """A script that is replayed instead of recorded ends the command as it always did."""
+    shop.script("leaves.py", "import sys, shop\nshop.get_order(order=1)\nsys.exit(7)\n")
+    words = ["record", "leaves.py", "--to", "l.trace.jsonl", "--mode", "once"]
+    assert [shop(*words).code, shop(*words).code] == [7, 7]
+
+
+def test_prompts_can_be_left_out(shop: Shop) -> None:
+    """--requests hash writes no prompt and no argument, and the trace replays all the same."""
+    words = ["--to", "h.trace.jsonl", "--requests", "hash", "--durability", "fsync"]
+    assert shop("record", "shop.py", *words).code == 0
+    text = (shop.folder / "h.trace.jsonl").read_text("utf-8")
+    assert "You handle refunds" not in text
+    assert wb.load(shop.folder / "h.trace.jsonl").header.requests == "hash"
+    assert shop("replay", "h.trace.jsonl", "shop.py").code == 0
+
+
+def test_what_is_ignored_when_recording_is_ignored_later(shop: Shop) -> None:
+    """A rule given to record holds for every replay of the trace."""
+    rule = ["--ignore", "workbench:/body/messages/0"]
+    assert shop("record", "shop.py", "--to", "i.trace.jsonl", *rule).code == 0
+    changed = shop.changed("new.py", "the order total once.", "the order total.")
+    assert shop("replay", "i.trace.jsonl", changed).code == 0
+
+
+def test_secrets_are_taken_out_unless_somebody_says_so(shop: Shop) -> None:
+    """A key is not in the trace; with --no-redact it is."""
+    key = "sk-proj-" + "abcDEF0123456789" * 2
+    shop.script("keyed.py", "import shop\ndef go(key):\n    return shop.get_order(order=key)\n")
+    shop("record", "keyed:go", "--to", "k.trace.jsonl", "--", key)
+    shop("record", "keyed:go", "--to", "n.trace.jsonl", "--no-redact", "--", key)
+    found = [(shop.folder / f"{name}.trace.jsonl").read_text("utf-8") for name in "kn"]
+    assert [key in text for text in found] == [False, True]
+
+
+def test_a_secret_that_got_through_is_told(shop: Shop) -> None:
+    """When the closed file is scanned and holds a secret all the same, it is a note, once, which
+    does not show it."""
+    key = "sk-proj-" + "abcDEF0123456789" * 2
+    shop.script(
+        "leaky.py",
+        "import json\n"
+        "def go():\n"
+        "    line = {'line': 'event', 'id': '9-1', 'type': 'x', 'data': 'sk-proj-' "
+        "+ 'abcDEF0123456789' * 2}\n"
+        "    open('s.trace.jsonl', 'a').write(json.dumps(line) + '\\n')\n",
+    )
+    ran = shop("record", "leaky:go", "--to", "s.trace.jsonl")
+    assert key in (shop.folder / "s.trace.jsonl").read_text("utf-8")
+    assert ran.code == 0
+    assert ran.err.startswith("note: a secret was written in spite of redaction: s.trace.jsonl:")
+    assert len(ran.err.splitlines()) == 1
+    assert key not in ran.err + ran.out
+
+
+def test_modes_that_cannot_be(shop: Shop) -> None:
+    """Each wrong use is one line, before anything runs."""
+    for words, text in {
+        ("--mode", "once"): "--mode once is about a trace that may be there already: say which",
+        ("--mode", "all", "--to", "x", "--replace"): "--mode and --replace both say what becomes",
+        ("--mode", "all", "--to", "x.yaml"): "--to x.yaml: a file of that name is a recording wr",
+        ("--to", "x.json"): "--to x.json: a file of that name is a recording written by hand",
+        ("--ignore", "body"): "--ignore body: write API:/pointer, such as ",
+    }.items():
+        ran = here("record", "shop.py", *words)
+        assert (ran.code, ran.out) == (2, ""), words
+        assert ran.err.startswith(f"workbench: {text}"), words
+    assert not list(shop.folder.glob("x*"))
+
+
+def test_a_recording_by_hand_answers_a_recording(shop: Shop) -> None:
+    """--mode none runs an agent against a file that somebody wrote."""
+    shop.script("d.json", '{"": {"content": "Ships Thursday."}}')
+    shop.script("ask.py", "import scripted\nprint(scripted.ask('When?')['content'])\n")
+    ran = shop("record", "ask.py", "--mode", "none", "--to", "d.json")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "Ships Thursday."), ran.err
