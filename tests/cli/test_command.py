@@ -19,7 +19,7 @@ def test_help_names_the_commands_and_the_exit_codes() -> None:
     """Who types --help learns what there is and what the codes mean."""
     ran = here("--help")
     assert ran.code == 0
-    for name in ("record", "replay", "fork", "show", "diff", "lab"):
+    for name in ("record", "replay", "fork", "show", "diff", "lab", "scan"):
         assert re.search(rf"^  {name}  ", ran.out, re.MULTILINE), name
         text = here(name, "--help").out
         assert "--json" in text, name

@@ -1,7 +1,9 @@
 """A user's own rules, replays of what they redacted, and putting secrets back."""
 
 import json
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,3 +230,20 @@ def test_a_placeholder_without_its_secret_is_refused(redactor: Redactor) -> None
     assert f'{one} at $.arguments.items[0]["the key"] stands for a secret' in str(error.value)
     assert "secrets=[…]" in str(error.value)
     assert "not-this" not in str(error.value)
+
+
+def test_the_placeholder_on_the_format_page_is_the_real_one(repo_root: Path) -> None:
+    """Whoever computes one in another language, by the page, gets ours."""
+    page = (repo_root / "docs" / "trace-format.md").read_text("utf-8")
+    found = re.search(r"\[redacted:secret:[0-9a-f]{16}\]", page)
+    assert found is not None
+    each = Redactor.for_recording(salt="5f0c", environment={})
+    assert each.clean({"password": "hunter2"}) == {"password": found.group()}
+    assert str(each.clean({"password": 10})) != str(each.clean({"password": "1e1"}))
+    assert each.clean({"password": 10}) == each.clean({"password": "10"})
+
+
+def test_the_page_on_redaction_names_every_rule(repo_root: Path) -> None:
+    """Each rule that a header can list is explained, and none that there is not."""
+    page = (repo_root / "docs" / "redaction.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)) == set(BUILTIN)
