@@ -64,7 +64,8 @@ class Call:
     kind: CallKind
     request: Any
     """As the trace stores it: encoded values, a snapshot that nobody changes later. Of an input
-    it is ``{"prompt": …}``, of an event what it carries."""
+    it is ``{"prompt": …}``, of an event what it carries. None once the call was answered at once,
+    by the very call that was recorded."""
     api: str | None = None
     name: str | None = None
     model: str | None = None

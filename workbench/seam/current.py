@@ -11,6 +11,7 @@ import sys
 import threading
 from contextvars import ContextVar
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
@@ -157,21 +158,35 @@ def call_site() -> str | None:
 
     The innermost frame that is neither ours nor of an installed package nor of Python's own.
     """
-    return site(call_frame())
+    return site(call_place(1))
 
 
-def site(where: tuple[str, int] | str | None) -> str | None:
-    """A line of code as :func:`call_site` writes it."""
-    return f"{where[0].rsplit('/', 1)[-1]}:{where[1]}" if isinstance(where, tuple) else where
+CodePlace = tuple[CodeType, int]
+"""Some code, and a place in its instructions."""
 
 
-def call_frame() -> tuple[str, int] | None:
-    """The file and line of :func:`call_site`."""
-    frame: Any = sys._getframe(1)  # noqa: SLF001 - the documented way costs ten times as much
+def site(place: CodePlace | None) -> str | None:
+    """A place in code as :func:`call_site` writes it."""
+    if place is None:
+        return None
+    code, at = place
+    lines = (line for begin, end, line in code.co_lines() if begin <= at < end)
+    return f"{code.co_filename.rsplit('/', 1)[-1]}:{next(lines, code.co_firstlineno)}"
+
+
+def call_place(above: int = 0) -> CodePlace | None:
+    """Where :func:`call_site` looks; its text takes longer, and can be made later.
+
+    Args:
+        above: how many of our own calls are certainly around this one.
+    """
+    frame: Any = sys._getframe(1 + above)  # noqa: SLF001 - the documented way costs ten times as much
+    known = _foreign_cache.get
     while frame is not None:
         name = frame.f_code.co_filename
-        if not _foreign(name):
-            return name, frame.f_lineno
+        foreign = known(name)
+        if not (_foreign(name) if foreign is None else foreign):
+            return frame.f_code, frame.f_lasti
         frame = frame.f_back
     return None
 

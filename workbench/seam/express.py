@@ -7,12 +7,12 @@ may play a part (edits, faults, a cut, streams, failures, waits) goes the whole 
 
 from __future__ import annotations
 
-import time
 from collections import deque
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import MISSING
-from workbench.seam.current import ENCLOSING, LAST_MODEL, call_frame, current_step
+from workbench.seam.current import ENCLOSING, LAST_MODEL, call_place, current_step
 from workbench.seam.hits import Hit, lines_of
 
 if TYPE_CHECKING:
@@ -40,44 +40,33 @@ class Express:
         session, kind = self._session, call.kind
         if call.stream or session.stopped is not None or session.drift is not None:
             return None
-        hasher = session.hasher(call)
-        if kind not in ("model", "tool") or hasher.ignores(call.request):
+        if kind not in ("model", "tool"):
             return None
-        call.digest = digest = hasher(kind, call.api, call.request)
-        call.step = step = call.step or current_step()
-        found = session.tape.waits_for(kind, step, digest)
-        entry = found[0] if found else None
-        if entry is None or not entry.plain or entry.api != call.api:
+        call.digest = digest = session.hasher(call).whole(kind, call.api, call.request)
+        if digest is None:
+            return None
+        call.step = call.step or current_step()
+        same = session.tape.waits_for(kind, call.step, digest)
+        if not same:
+            return None
+        entry = same[0]
+        if not entry.plain or entry.api != call.api or not session.tape.alone(entry):
             return None
         response = entry.plain_response()
-        if response is MISSING or not session.tape.alone(entry):
-            return None
-        if not session.order.passes(entry):
+        if response is MISSING or not session.order.passes(entry):
             return None
         call.enclosing = call.enclosing or ENCLOSING.get()
+        if kind == "tool":
+            call.asked_by = call.asked_by or LAST_MODEL.get()
         tried = session.tries.begin(call, digest)
-        session.tape.consume(entry)
-        hit = Hit(
-            session.setting.journal.new_id(),
-            entry,
-            digest,
-            call.name,
-            call.model,
-            call.effect,
-            call.key,
-            step,
-            call.enclosing,
-            call.asked_by or (LAST_MODEL.get() if kind == "tool" else None),
-            call.where or call_frame(),
-            tried.turn,
-            tried.calls - 1,
-            tried.attempt,
-            time.time(),
-        )
+        session.tape.consume_first(entry, same)
+        name, place = session.setting.journal.new_id(), call_place(3)
+        call.request = None
+        hit = Hit(name, entry, call, place, tried.turn, tried.calls - 1, tried.attempt, time())
         self._waiting.append(hit)
         session.setting.journal.later(self._lines)
         session.ledger.hit(hit)
-        return hit.id, response
+        return name, response
 
     def _lines(self) -> Iterator[BaseLine]:
         while self._waiting:

@@ -18,9 +18,10 @@ from workbench.trace.times import moment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from workbench.seam.current import CodePlace
     from workbench.seam.session import Session
     from workbench.seam.taped import Taped
-    from workbench.trace.entries import BaseLine, Effect
+    from workbench.trace.entries import BaseLine
 
 
 class Hit(NamedTuple):
@@ -28,17 +29,10 @@ class Hit(NamedTuple):
 
     id: str
     entry: Taped
-    digest: str
-    name: str | None
-    model: str | None
-    effect: Effect | None
-    key: str | None
-    """A tool's own idempotency key, when it declares one."""
-    step: str
-    enclosing: str | None
-    asked_by: str | None
-    where: tuple[str, int] | str | None
-    """The line of the agent's code: its file and number, or as text."""
+    call: Call
+    """Without its request, which is the agent's own."""
+    place: CodePlace | None
+    """The place in the agent's code, where the call does not say it."""
     turn: int | None
     nth: int
     attempt: int
@@ -48,24 +42,18 @@ class Hit(NamedTuple):
     @property
     def ticket(self) -> Ticket:
         """The call's ticket, but for what it asked."""
-        entry = self.entry
-        kind: Any = entry.kind
-        call = Call(
-            kind,
-            None,
-            entry.api,
-            self.name,
-            self.model,
-            effect=self.effect,
-            key=self.key,
-            step=self.step,
-            enclosing=self.enclosing,
-            asked_by=self.asked_by,
-            where=site(self.where),
+        call = self.call
+        call.where = self.where
+        ticket = Ticket(
+            self.id, call, str(call.digest), self.turn, self.nth, self.attempt, entry=self.entry
         )
-        ticket = Ticket(self.id, call, self.digest, self.turn, self.nth, self.attempt, entry=entry)
         ticket.how, ticket.reason, ticket.source = "replayed", "hit", "replayed"
         return ticket
+
+    @property
+    def where(self) -> str | None:
+        """The line of the agent's code, such as ``refund.py:41``."""
+        return self.call.where or site(self.place)
 
     @property
     def report(self) -> CallReport:
@@ -75,13 +63,13 @@ class Hit(NamedTuple):
             origin=self.entry.id,
             turn=self.turn,
             kind=self.entry.kind,
-            name=self.name or self.model,
+            name=self.call.name or self.call.model,
             how="replayed",
             reason="hit",
             duration_s=0.0,
-            where=site(self.where),
-            summary=short(self.ticket.call, _response(self.entry), None, []),
-            step=self.step,
+            where=self.where,
+            summary=short(self.call, _response(self.entry), None, []),
+            step=self.call.step,
         )
 
 

@@ -56,9 +56,15 @@ class Order:
         """Whether a call may begin and end at once, and nobody waits for it; then it has."""
         if not self._queue:
             return True
-        if self._waiting or not self._due(entry.id):
+        queue, name = self._queue, entry.id
+        if self._waiting:
             return False
-        if self._next < len(self._queue) and self._queue[self._next] == entry.id:
+        if self._next < len(queue) and queue[self._next] == name:
+            self._next += 1
+            return True
+        if not self._due(name):
+            return False
+        if self._next < len(queue) and queue[self._next] == name:
             self._next += 1
         return True
 

@@ -99,10 +99,11 @@ class Seam:
         express = self.session.express
         if not express.possible:
             return None
-        self._end_forgotten()
+        if self.forgotten:
+            self._end_forgotten()
         with self.lock:
             found = express.answer(call)
-        if found is not None:
+        if found is not None and self._heard:
             self.report()
         return found
 

@@ -18,7 +18,7 @@ from workbench.trace.canonical import digest as digest_of
 from workbench.trace.canonical import request_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from workbench.seam.calls import Call, Match, Ticket
     from workbench.trace.redaction import Redactor
@@ -82,14 +82,26 @@ class Tape:
             self._digests[entry.id] = known
         return known
 
-    def waits_for(self, kind: str, step: str, digest: str) -> Sequence[Taped]:
-        """The entries with a hash that are still to be served, in their order; some at the end
-        may be served already."""
-        return self._by_hash.get((kind, step, digest), ())
+    def waits_for(self, kind: str, step: str, digest: str) -> list[Taped] | None:
+        """The entries with a hash of which the first is still to be served, in their order."""
+        return self._by_hash.get((kind, step, digest))
 
     def alone(self, entry: Entry) -> bool:
         """Whether an entry is still to be served, and no call was made inside it."""
         return entry.id not in self._gone and entry.id not in self._inside
+
+    def consume_first(self, entry: Taped, same: list[Taped]) -> None:
+        """:meth:`consume` for a plain entry that is the first of those with its hash, and
+        :meth:`alone`, where nothing is cut."""
+        name, gone = entry.id, self._gone
+        self.served.add(name)
+        gone.add(name)
+        self._before[entry.step] -= 1
+        row = self._by_step[entry.kind, entry.step]
+        while row and row[0].id in gone:
+            row.popleft()
+        while same and same[0].id in gone:
+            del same[0]
 
     def find(self, call: Call, digest: str, request: Any) -> Entry | None:
         """The entry that would answer a call; consumes nothing.

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbench.seam.calls import Call, Ticket
 
 
-@dataclass(slots=True)
 class Tried:
     """How often a call was made."""
 
-    calls: int = 0
+    calls: int = 1
     """Retries aside."""
-    attempt: int = 0
+    attempt: int = 1
     """Which try of the call the last one is, from 1."""
     failed: bool = False
     """Whether that one failed."""
@@ -48,12 +46,13 @@ class Tries:
             tried.failed = False
             tried.attempt += 1
             return tried
+        else:
+            tried.calls += 1
+            tried.attempt = 1
         if call.kind == "model":
             self.turns += 1
             place = call.step, call.enclosing is not None
             tried.in_step = self._in_step[place] = self._in_step.get(place, 0) + 1
-        tried.calls += 1
-        tried.attempt = 1
         tried.turn = self.turns or None
         return tried
 

@@ -90,11 +90,11 @@ class Hasher:
 
     def __call__(self, kind: str, api: str | None, request: Any) -> str:
         """The hash. Raises UnencodableError as :func:`request_hash`."""
-        return digest(self.identity(kind, api, request))
+        return _hash(kind, api, self._rules.without(request))
 
-    def ignores(self, request: Any) -> bool:
-        """Whether anything in a request may be left out. False is certain."""
-        return self._rules.may_name(request)
+    def whole(self, kind: str, api: str | None, request: Any) -> str | None:
+        """The hash of a request in which surely nothing is ignored; None for any other."""
+        return None if self._rules.may_name(request) else _hash(kind, api, request)
 
     def without(self, request: Any) -> Any:
         """A request less what is ignored; itself where that is nothing."""
@@ -103,3 +103,10 @@ class Hasher:
     def identity(self, kind: str, api: str | None, request: Any) -> dict[str, Any]:
         """As :func:`identity`."""
         return {"kind": kind, "api": api, "request": self._rules.without(request)}
+
+
+def _hash(kind: str, api: str | None, request: Any) -> str:
+    usual = jcs.dump_identity(kind, api, request)
+    if usual is None:
+        return digest({"kind": kind, "api": api, "request": request})
+    return hashlib.sha256(usual).hexdigest()

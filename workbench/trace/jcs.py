@@ -68,13 +68,32 @@ def dump_json(value: object) -> bytes | None:
     None sends the caller the general way: encode the value, then :func:`dump_encoded`.
     """
     try:
-        return orjson.dumps(_fit_list([value], 0)[0], option=_SORTED)
+        return orjson.dumps(_fit(value, 0), option=_SORTED)
+    except (_NotPlainError, TypeError):  # orjson: an integer beyond 64 bits, a lone surrogate
+        return None
+
+
+def dump_identity(kind: str, api: str | None, request: object) -> bytes | None:
+    """:func:`dump_json` for a request with what it is of: ``{kind, api, request}``."""
+    try:
+        fit = {"api": api, "kind": kind, "request": _fit(request, 1)}
+        return orjson.dumps(fit, option=_SORTED)
     except (_NotPlainError, TypeError):  # orjson: an integer beyond 64 bits, a lone surrogate
         return None
 
 
 class _NotPlainError(Exception):
     """The value needs the general way."""
+
+
+def _fit(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return _fit_dict(value, depth)
+    if kind is list:
+        return _fit_list(value, depth)
+    as_it_is = kind is str or kind is int or kind is bool or value is None
+    return value if as_it_is else _fit_float(value, kind)
 
 
 def _fit_dict(value: dict[Any, Any], depth: int) -> dict[Any, Any]:

@@ -24,6 +24,9 @@ BY_HAND = (".json", ".yaml", ".yml")
 
 _SMALL = 256 * 1024
 """A file of at most that size is read at once, and not kept open."""
+_PIECE = 4 * 1024
+_AHEAD = 32 * 1024
+"""So much is read where a piece of at most that size is wanted."""
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _BLOCK = 1 << 20
 
@@ -63,6 +66,7 @@ class FileSource:
         self.path = path
         self.size = size
         self._fd = fd
+        self._ahead = (0, b"")  # where what was read last begins, and what that was
         weakref.finalize(self, os.close, fd)
 
     def read(self, offset: int, length: int) -> bytes:
@@ -71,7 +75,15 @@ class FileSource:
         Raises:
             UnavailableError: the file is shorter than when it was opened, or cannot be read.
         """
+        begin, block = self._ahead
+        if begin <= offset and offset + length <= begin + len(block):
+            return block[offset - begin : offset - begin + length]
         try:
+            if length <= _PIECE:  # lines are mostly read one after the other
+                block = _read_at(self._fd, min(_AHEAD, self.size - offset), offset)
+                if len(block) >= length:
+                    self._ahead = (offset, block)
+                    return block[:length]
             data = _read_at(self._fd, length, offset)
             while len(data) < length:
                 more = _read_at(self._fd, length - len(data), offset + len(data))

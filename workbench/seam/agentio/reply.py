@@ -34,13 +34,14 @@ class Reply:
     @property
     def text(self) -> str:
         """The visible text; empty when there is none."""
-        return self._view.text
+        content = self.raw.get("content")
+        return content if isinstance(content, str) else self._view.text
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls that the model asks for: ``id``, ``name``, ``arguments`` (None where they are
         not JSON; ``raw`` has the text, ``error`` the reason)."""
-        return self._view.tool_calls
+        return self._view.tool_calls if self.raw.get("tool_calls") else ()
 
     @property
     def reasoning(self) -> str:
