@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Chunk", "Entry", "Notice", "Trace", "Turn", "load", "read_header"]
 
 _BLOCK = 4 * 1024**2
-_COUNT_TURNS = 20_000
 _WORDS_KEPT = 20_000
 
 
@@ -101,10 +100,8 @@ class Trace(About):
         return load, (self.path,)
 
     def __repr__(self) -> str:
-        entries = len(self.entries)
-        # Counting the turns reads all heads; a repr must not take seconds.
-        turns = f"{len(self.turns)} turns, " if entries <= _COUNT_TURNS else ""
-        return f"<Trace {self.name or self.id}: {self.status}, {turns}{entries} entries>"
+        counts = f"{len(self.turns)} turns, {len(self.entries)} entries"
+        return f"<Trace {self.name or self.id}: {self.status}, {counts}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from workbench.trace.summary import html, text
