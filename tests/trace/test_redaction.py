@@ -354,3 +354,24 @@ def test_another_process_finds_the_same() -> None:
     }
     here = Redactor.for_recording(salt="s", environment={}).clean({"password": "hunter2"})
     assert outs == {f"{here}\n"}
+
+
+def test_a_placeholder_stands_for_a_secret_that_was_not_seen_as_one(redactor: Redactor) -> None:
+    """A tool gave a password by name, and the agent put it into a sentence: the recording has it
+    there as it is, and a replay, which was served the placeholder, has that."""
+    one, two = (redactor.clean({"password": each})["password"] for each in ("hunter2", "other!"))
+    recorded = {"m": [{"t": f"it is hunter2, or {one}"}], "n": 1, "pin": 1234}
+    asked = {"m": [{"t": f"it is {one}, or {two}"}], "n": 1, "pin": 1234}
+    assert redactor.same_but_placeholders(recorded, asked)
+    assert redactor.same_but_placeholders(
+        {"x": 1}, {"x": redactor.clean({"password": 1})["password"]}
+    )
+    for other in (
+        {**asked, "n": 2},
+        {**asked, "n": True},
+        {**asked, "m": []},
+        {"m": asked["m"], "n": 1},
+        {**asked, "m": [{"t": f"it is {two}, or {one}"}]},
+        {**asked, "m": [{"t": f"it was {one}, or {one}"}]},
+    ):
+        assert not redactor.same_but_placeholders(recorded, other)

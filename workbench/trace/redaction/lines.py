@@ -21,18 +21,37 @@ _OWN: Final = each_word(
 """Fields that hold numbers, ids, hashes, times, or words of the format."""
 
 
-def clean_fields(redactor: Redactor, fields: dict[str, Any]) -> dict[str, Any]:
+_MAX_FINE: Final = 10_000
+
+
+def clean_fields(
+    redactor: Redactor, fields: dict[str, Any], fine: set[Any] | None = None, clean: Any = None
+) -> dict[str, Any]:
     """A line's fields, as :meth:`BaseLine.as_dict` gives them, without secrets; the order stays.
 
     Each field is a value of its own, so that a rule's path begins at a request, a response or an
     output.
+
+    Args:
+        redactor: the trace's.
+        fields: as said.
+        fine: texts that were seen to hold no secret, such as a model's name; it is added to.
+        clean: the very object that is known to hold none, if any.
     """
     if not redactor.on:
         return fields
-    return {
-        name: value if name in _OWN or value is None else redactor.clean(value)
-        for name, value in fields.items()
-    }
+    fine = set() if fine is None else fine
+    out = {}
+    for name, value in fields.items():
+        if value is None or value is clean or name in _OWN:
+            out[name] = value
+        elif type(value) is str and value in fine:
+            out[name] = value
+        else:
+            new = out[name] = redactor.clean(value)
+            if new is value and type(value) is str and len(fine) < _MAX_FINE:
+                fine.add(value)
+    return out
 
 
 def clean_header(redactor: Redactor, header: TraceLine) -> TraceLine:
@@ -59,12 +78,15 @@ class LineCleaner:
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
         self._streams: dict[str, Stream] = {}
+        self._fine: set[Any] = set()
 
-    def ready(self, line: BaseLine) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
+    def ready(
+        self, line: BaseLine, clean: Any = None
+    ) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
         """The lines that may be written now that this one came, each with its clean fields.
 
         They are this one, but for a chunk at whose end a secret may have begun: that one waits
-        for the next chunk or the result of its call.
+        for the next chunk or the result of its call. ``clean`` is as in :func:`clean_fields`.
         """
         if not self.redactor.on:
             yield line, line.as_dict()
@@ -75,7 +97,7 @@ class LineCleaner:
         else:
             if isinstance(line, ResultLine):
                 yield from self._flushed(line.of)
-            yield line, clean_fields(self.redactor, line.as_dict())
+            yield line, clean_fields(self.redactor, line.as_dict(), self._fine, clean)
 
     def waiting(self) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
         """All that waits still: nothing more comes."""

@@ -24,6 +24,8 @@ PLACEHOLDER: Final = re.compile(r"\[redacted:([A-Za-z0-9][\w.-]{0,63}):([0-9a-f]
 
 _BEGIN: Final = "[redacted:"
 _MASK: Final = "[redacted]"
+_MOST: Final = 20
+"""A text with more placeholders is not matched with another one: that could take long."""
 
 
 def digest_of(secret: object, salt: str) -> str:
@@ -75,6 +77,41 @@ def mask(value: Any) -> Any:
 def same_but_placeholders(a: Any, b: Any) -> bool:
     """Whether two encoded values are equal, or would be if their placeholders were."""
     return canonical(mask(a)) == canonical(mask(b))
+
+
+def stands_for(a: Any, b: Any, salt: str) -> bool:
+    """Whether the placeholders in `b` stand for what `a` has in their places: for the secret
+    itself, which there was not told from other text, or for another placeholder.
+
+    That is how a replay differs whose agent puts what it was served, a placeholder, into a
+    sentence: the recorded agent put the secret there.
+    """
+    if isinstance(b, str):
+        return _text_stands_for(a, b, salt)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(stands_for(a[key], b[key], salt) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(
+            stands_for(one, other, salt) for one, other in zip(a, b, strict=True)
+        )
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+
+
+def _text_stands_for(a: Any, b: str, salt: str) -> bool:
+    if a == b:
+        return True
+    found = list(PLACEHOLDER.finditer(b))
+    if not 0 < len(found) <= _MOST:
+        return False
+    if not isinstance(a, str):
+        return found[0].group() == b and digest_of(a, salt) == found[0][2]
+    literal = PLACEHOLDER.split(b)[:: PLACEHOLDER.groups + 1]
+    pattern = "(.{1,4096}?)".join(map(re.escape, literal))
+    there = re.fullmatch(pattern, a, re.DOTALL)
+    return there is not None and all(
+        PLACEHOLDER.fullmatch(text) is not None or digest_of(text, salt) == one[2]
+        for text, one in zip(there.groups(), found, strict=True)
+    )
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UnencodableError, UsageError
 from workbench.trace.redaction import paths
 from workbench.trace.redaction.environment import secrets_of
-from workbench.trace.redaction.placeholders import placeholders, same_but_placeholders
+from workbench.trace.redaction.placeholders import placeholders, same_but_placeholders, stands_for
 from workbench.trace.redaction.resolving import resolve
 from workbench.trace.redaction.rules import BUILTIN, Rule, as_rules
 from workbench.trace.redaction.texts import Texts
@@ -158,10 +158,15 @@ class Redactor:
         """The placeholders in a value, as :func:`workbench.trace.redaction.placeholders`."""
         return placeholders(value)
 
-    @staticmethod
-    def same_but_placeholders(a: Any, b: Any) -> bool:
-        """Whether two encoded values differ in nothing but their placeholders."""
-        return same_but_placeholders(a, b)
+    def same_but_placeholders(self, a: Any, b: Any) -> bool:
+        """Whether two encoded values differ in nothing but placeholders.
+
+        Args:
+            a: what was recorded.
+            b: what is asked now. Its placeholders may also stand for secrets that `a` holds as
+                they are, since nothing there said that they are secrets.
+        """
+        return same_but_placeholders(a, b) or stands_for(a, b, self.salt or "")
 
     def resolve(self, value: Any, secrets: Iterable[str] | Mapping[str, str]) -> Any:
         """A value for the live world: with the secrets in place of their placeholders.
