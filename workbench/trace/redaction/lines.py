@@ -43,9 +43,8 @@ def clean_fields(
     fine = set() if fine is None else fine
     out = {}
     for name, value in fields.items():
-        if value is None or value is clean or name in _OWN:
-            out[name] = value
-        elif type(value) is str and value in fine:
+        known = value is None or value is clean or name in _OWN
+        if known or (type(value) is str and value in fine):
             out[name] = value
         else:
             new = out[name] = redactor.clean(value)
@@ -80,9 +79,7 @@ class LineCleaner:
         self._streams: dict[str, Stream] = {}
         self._fine: set[Any] = set()
 
-    def ready(
-        self, line: BaseLine, clean: Any = None
-    ) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
+    def ready(self, line: BaseLine, clean: Any = None) -> Iterator[tuple[BaseLine, dict[str, Any]]]:
         """The lines that may be written now that this one came, each with its clean fields.
 
         They are this one, but for a chunk at whose end a secret may have begun: that one waits

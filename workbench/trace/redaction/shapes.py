@@ -67,7 +67,7 @@ PRIVATE_KEY: Final = re.compile(
 )
 """A PEM block, also one that is cut off; its lines may be ended by an escaped newline."""
 USERINFO: Final = re.compile(
-    r":\\?/\\?/(?P<secret>[^\s/?#@\"'<>\\\[\]]*:[^\s/?#@\"'<>\\\[\]]*|[\w-]{20,})@"
+    r":\\?/\\?/(?P<secret>[^\s/?#@\"'<>\\\[\]]{0,200}:[^\s/?#@\"'<>\\\[\]]{0,400}|[\w-]{20,})@"
 )
 """What stands before a URL's host: ``user:password``, or a long token alone."""
 BEARER: Final = re.compile(
@@ -76,12 +76,12 @@ BEARER: Final = re.compile(
 BASIC: Final = re.compile(r"\b[Bb]asic +(?P<secret>[A-Za-z0-9+/]{8,}={0,2})(?![\w+/=])")
 
 QUOTED: Final = re.compile(
-    r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-][\w.$ -]{0,79})(?P=esc)(?P=q)\s*:\s*(?:[bru]?)"
+    r"(?P<esc>\\{0,31})(?P<q>[\"'])(?P<name>[\w.$-][\w.$ -]{0,79})(?P=esc)(?P=q)\s*:\s*(?:[bru]?)"
     r"(?P=esc)(?P=q)(?P<secret>(?:(?!(?<!\\)(?P=esc)(?P=q))[^\n])*)"
 )
 """A pair in JSON or Python, at any level of escaping, also where the text breaks off."""
 ASSIGNED: Final = re.compile(
-    r"(?<![\w.$-])(?P<name>[A-Za-z_][\w.-]{0,63})\s?=\s?[bru]?(?P<esc>\\*)(?P<q>[\"'])"
+    r"(?<![\w.$-])(?P<name>[A-Za-z_][\w.-]{0,63})\s?=\s?[bru]?(?P<esc>\\{0,31})(?P<q>[\"'])"
     r"(?P<secret>[^\"'\s\\<>{}$][^\"'\s\\<>{}]{3,})(?P=esc)(?P=q)"
 )
 """``api_key="…"``, as code and the representations of objects have it."""

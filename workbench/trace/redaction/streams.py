@@ -51,7 +51,9 @@ _BEGUN: Final = re.compile(
     re.DOTALL,
 )
 """The beginning of a secret at the end of a text."""
-_QUOTED: Final = re.compile(r"(?P<esc>\\*)(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*")
+_QUOTED: Final = re.compile(
+    r"(?P<esc>\\{0,31})(?P<q>[\"'])(?P<name>[\w.$-]{2,64})(?P=esc)(?P=q)\s*:\s*"
+)
 _NAMED: Final = (
     (re.compile(r"\b(?P<name>[A-Za-z][\w.-]{1,63})\s?=\s?"), re.compile(r"[^\s&;#<>]{0,4096}\Z")),
     (re.compile(r"--(?P<name>[A-Za-z][\w-]{1,63})(?:=|\s+)"), re.compile(r"[^\s]{0,4096}\Z")),

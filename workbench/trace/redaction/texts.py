@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -134,9 +135,11 @@ class Texts:
         for one in found:
             inside = [span for span in held if span[0] < one.end and one.start < span[1]]
             for part in self._parts(text, one, inside) if inside else (one,):
-                if all(part.end <= other.start or other.end <= part.start for other in kept):
-                    kept.append(part)
-        return sorted(kept)
+                at = bisect(kept, part)
+                after = at == len(kept) or part.end <= kept[at].start
+                if after and (at == 0 or kept[at - 1].end <= part.start):
+                    kept.insert(at, part)
+        return kept
 
     def _parts(self, text: str, one: Match, inside: list[tuple[int, int]]) -> Iterator[Match]:
         """What of a match that overlaps placeholders is still to be replaced."""
