@@ -119,4 +119,6 @@ def test_awaiting(world: World) -> None:
     import asyncio
 
     recorded = wb.record(agent, "hello")
-    assert asyncio.run(_several(recorded.trace)).ok
+    found = asyncio.run(_several(recorded.trace))
+    assert found.ok
+    assert [result.output for result in found.results] == [recorded.output] * 2

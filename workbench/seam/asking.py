@@ -1,4 +1,4 @@
-"""Asking a person about a live write where no front end does it."""
+"""Asking whoever is at the terminal or notebook, where no front end does it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOBODY = (
 
 def ask_in_terminal(question: Question) -> None:
     """Ask on the terminal, or in the cell of a notebook; deny when there is neither."""
-    if not _can_ask():
+    if not can_ask():
         question.deny(_NOBODY)
         return
     try:
@@ -31,7 +31,7 @@ def ask_in_terminal(question: Question) -> None:
         question.deny()
 
 
-def _can_ask() -> bool:
+def can_ask() -> bool:
     """Whether ``input`` reaches a person: a terminal, or the front end of a running cell."""
     if threading.current_thread() is not threading.main_thread():
         return False

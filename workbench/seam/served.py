@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import UsageError
 from workbench.seam.calls import MISSING, Served
 from workbench.seam.translate import spoiled
 from workbench.trace.byhand.shapes import OF_VECTORS, as_api, chunks_as_api, placeholder_vectors
 from workbench.trace.entries import ErrorInfo
-from workbench.trace.faults import Fault
 from workbench.trace.payloads import has_view, view
 
 if TYPE_CHECKING:
@@ -102,18 +100,6 @@ def placeholder(call: Call) -> Served:
     body = shape.with_reply(empty, text="{}" if wants_json else "Mock response")
     response = {**_OK, "body": body}
     return _as_stream(call, response) if call.stream else Served(response)
-
-
-def fault_error(fault: Fault) -> ErrorInfo:
-    """What a fault makes the call fail with, before an adapter gives it its SDK's own type.
-
-    Raises:
-        UsageError: the fault does not make a call fail, but spoils what came of it.
-    """
-    error = fault.error()
-    if error is None:
-        raise UsageError(f"{fault.label} spoils an answer, and is no failure of the call itself")
-    return error
 
 
 def _as_stream(call: Call, response: Any) -> Served:

@@ -253,11 +253,6 @@ class EntryHead:
         return found
 
     @property
-    def ended_at(self) -> datetime | None:
-        """When the call ended, UTC."""
-        return parse_time(self._result_head.get("at"))
-
-    @property
     def provider(self) -> str | None:
         """Who answered, such as ``openai``."""
         found: str | None = self._outcome("provider", str)

@@ -12,7 +12,6 @@ from typing import Any, Self
 from workbench.providers.local.api import ApiError, from_upstream
 from workbench.providers.local.engine import Engine
 
-_DATA = b"data:"
 _DONE = b"[DONE]"
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from workbench.seam.agentio.errors import NobodyToAskError
+from workbench.seam.asking import can_ask
 
 Human: TypeAlias = Callable[[str, Sequence[str] | None], str | Awaitable[str]]
 """Whoever answers: gets the question and the choices (None: any text will do)."""
@@ -29,17 +28,6 @@ def terminal(prompt: str, choices: Sequence[str] | None = None) -> str:
             raise NobodyToAskError(_nobody(prompt)) from error
         if not choices or said in choices:
             return said
-
-
-def can_ask() -> bool:
-    """Whether ``input`` reaches a person: a terminal, or the front end of a running cell."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    if sys.stdin is not None and sys.stdin.isatty():
-        return True
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return bool(getattr(getattr(shell, "kernel", None), "_allow_stdin", False))
 
 
 def _nobody(prompt: str) -> str:
