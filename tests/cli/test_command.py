@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from shopcli import Shop, here
@@ -13,6 +14,7 @@ from shopcli import Shop, here
 import workbench as wb
 
 Python = tuple[str, dict[str, str]]
+COMMANDS = ("record", "replay", "fork", "verify", "rebuild", "show", "diff", "lab", "scan")
 
 
 def test_help_names_the_commands_and_the_exit_codes() -> None:
@@ -26,6 +28,23 @@ def test_help_names_the_commands_and_the_exit_codes() -> None:
         assert "Exit codes: " in text, name
     assert "Exit codes: 0 ok; 1 drift" in ran.out
     assert "[-- ARGS...]" in here("record", "--help").out
+
+
+def test_every_option_is_explained() -> None:
+    """No option and no argument stands in a --help without a word on what it does."""
+    from typer.main import get_command
+
+    from workbench.cli.app import app
+
+    group: Any = get_command(app)
+    assert set(group.commands) == set(COMMANDS)
+    bare = [
+        f"{name} {parameter.name}"
+        for name, each in group.commands.items()
+        for parameter in each.params
+        if not (parameter.help or "").strip()
+    ]
+    assert bare == []
 
 
 def test_the_version(bare_python: Python) -> None:

@@ -197,9 +197,7 @@ def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
     words = ["--live-from", "turn:3", "--to", "c.trace.jsonl"]
     process = shop.start("fork", recorded, agent, *words, stderr=subprocess.STDOUT)
     assert process.stdout is not None
-    shown = ""
-    while "asleep" not in shown:
-        shown += process.stdout.readline()
+    assert "asleep\n" in iter(process.stdout.readline, "")
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=30)

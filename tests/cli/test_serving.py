@@ -1,6 +1,8 @@
 """How recorded answers are served, and what goes to the live world: the options for it."""
 
 import json
+import subprocess
+import sys
 import time
 
 import pytest
@@ -180,3 +182,22 @@ def test_a_recording_written_by_hand(shop: Shop, name: str) -> None:
         "    fault: it fails with HTTP 429, retry after 30 s",
     ]
     assert "said: Ships Thursday." in lines
+
+
+def test_an_agent_that_takes_an_io_is_given_one(shop: Shop) -> None:
+    """Recorded from Python with its own io, it replays from the shell with one that is served."""
+    shop.script(
+        "loop.py",
+        "import sys, workbench\n"
+        "def agent(io, question):\n"
+        "    asked = [{'role': 'user', 'content': question}]\n"
+        "    return io.call_model(model='m-1', messages=asked).text\n"
+        "if __name__ == '__main__':\n"
+        "    io = workbench.live_io(model=lambda body: {'content': 'A fine day.'}).sync\n"
+        "    workbench.record(agent, io, 'Hm?', to='io.trace.jsonl')\n",
+    )
+    subprocess.run([sys.executable, "loop.py"], cwd=shop.folder, env=shop.env, check=True)
+    ran = shop("replay", "io.trace.jsonl", "loop:agent")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("A fine day.\nok · 1 call from the trace, 0 live")
+    assert shop("verify", "io.trace.jsonl", "loop:agent", "--", "Other?").code == 1

@@ -107,8 +107,7 @@ def test_progress_and_ctrl_c(shop: Shop, recorded: str) -> None:
     )
     process = shop.start("verify", recorded, "slow.py", stderr=subprocess.STDOUT)
     assert process.stdout is not None
-    while "asleep" not in process.stdout.readline():
-        pass
+    assert "asleep\n" in iter(process.stdout.readline, "")
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=30)
