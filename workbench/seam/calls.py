@@ -126,7 +126,9 @@ class Ticket:
     source: Source = "live"
     key: str | None = None
     request: Any = None
-    """What is written of the request: redacted."""
+    """What is written of the request."""
+    clean: bool = False
+    """It is redacted already; else the journal does it."""
     sent: Any = MISSING
     """What is sent instead of it, when an edit says so."""
     fault: Any = None

@@ -11,8 +11,8 @@ import sys
 import threading
 from contextvars import ContextVar
 from pathlib import Path
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Self
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
 from pydantic import PrivateAttr
@@ -158,7 +158,8 @@ def call_site() -> str | None:
 
     The innermost frame that is neither ours nor of an installed package nor of Python's own.
     """
-    return site(call_place(1))
+    frame = _frame(1)
+    return None if frame is None else _text(frame.f_code, frame.f_lineno)
 
 
 CodePlace = tuple[CodeType, int]
@@ -171,7 +172,11 @@ def site(place: CodePlace | None) -> str | None:
         return None
     code, at = place
     lines = (line for begin, end, line in code.co_lines() if begin <= at < end)
-    return f"{code.co_filename.rsplit('/', 1)[-1]}:{next(lines, code.co_firstlineno)}"
+    return _text(code, next(lines, None) or code.co_firstlineno)
+
+
+def _text(code: CodeType, line: int) -> str:
+    return f"{code.co_filename.rsplit('/', 1)[-1]}:{line}"
 
 
 def call_place(above: int = 0) -> CodePlace | None:
@@ -180,13 +185,19 @@ def call_place(above: int = 0) -> CodePlace | None:
     Args:
         above: how many of our own calls are certainly around this one.
     """
-    frame: Any = sys._getframe(1 + above)  # noqa: SLF001 - the documented way costs ten times as much
+    frame = _frame(1 + above)
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def _frame(above: int) -> FrameType | None:
+    # The documented way costs ten times as much.
+    frame: FrameType | None = sys._getframe(1 + above)  # noqa: SLF001
     known = _foreign_cache.get
     while frame is not None:
         name = frame.f_code.co_filename
         foreign = known(name)
         if not (_foreign(name) if foreign is None else foreign):
-            return frame.f_code, frame.f_lasti
+            return frame
         frame = frame.f_back
     return None
 

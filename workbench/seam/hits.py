@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.errors import TraceError
+from workbench.errors import PlaceError, TraceError
 from workbench.seam.calls import MISSING, Call, CallReport, Served, Ticket
 from workbench.seam.current import site
 from workbench.seam.writing import call_line, replayed_line, short
@@ -18,10 +18,12 @@ from workbench.trace.times import moment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from workbench.seam.calls import How, Reason
     from workbench.seam.current import CodePlace
     from workbench.seam.session import Session
     from workbench.seam.taped import Taped
     from workbench.trace.entries import BaseLine
+    from workbench.trace.trace import Trace
 
 
 class Hit(NamedTuple):
@@ -55,8 +57,7 @@ class Hit(NamedTuple):
         """The line of the agent's code, such as ``refund.py:41``."""
         return self.call.where or site(self.place)
 
-    @property
-    def report(self) -> CallReport:
+    def report(self, trace: Trace | None) -> CallReport:  # noqa: ARG002 - all is in its entry
         """What is told of it."""
         return CallReport(
             entry=self.id,
@@ -71,6 +72,40 @@ class Hit(NamedTuple):
             summary=short(self.call, _response(self.entry), None, []),
             step=self.call.step,
         )
+
+
+class Ended(NamedTuple):
+    """Any other call that ended: what is told of it, as :class:`CallReport` has it."""
+
+    id: str
+    origin: str | None
+    turn: int | None
+    kind: str
+    name: str | None
+    how: How
+    reason: Reason
+    duration_s: float | None
+    where: str | None
+    summary: str | None
+    """None when it is yet to be read in the trace."""
+    step: str
+
+    def report(self, trace: Trace | None) -> CallReport:
+        """What is told of it."""
+        summary = self.summary
+        if summary is None:
+            summary = _summary(trace, self.id) if trace is not None else ""
+        return CallReport(*self[:9], summary, self.step)
+
+
+def _summary(trace: Trace, entry_id: str) -> str:
+    try:
+        entry = trace.entry(entry_id)
+        kind: Any = entry.kind
+        chunks = [chunk.data for chunk in entry.chunks]
+        return short(Call(kind, None, entry.api), entry.response, entry.error, chunks)
+    except (PlaceError, TraceError):
+        return "what came of it could not be written down"
 
 
 def lines_of(hit: Hit, session: Session) -> Iterator[BaseLine]:

@@ -6,8 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from workbench.seam.calls import CallReport
-from workbench.seam.hits import Hit
+from workbench.seam.hits import Ended, Hit
 from workbench.seam.writing import (
     call_line,
     chunk_line,
@@ -20,9 +19,10 @@ from workbench.seam.writing import (
 )
 
 if TYPE_CHECKING:
-    from workbench.seam.calls import Outcome, Served, Ticket
+    from workbench.seam.calls import CallReport, Outcome, Served, Ticket
+    from workbench.trace.entries import ErrorInfo
     from workbench.trace.journal import Journal
-    from workbench.trace.trace import Entry
+    from workbench.trace.trace import Entry, Trace
 
 
 class Ledger:
@@ -30,20 +30,18 @@ class Ledger:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self._done: list[CallReport | Hit] = []
+        self.heard = False
+        """Somebody is told of each call as it ends."""
+        self._done: list[Ended | Hit] = []
         self.counts: Counter[str] = Counter()
         """How many entries of each kind there are."""
         self.notices: list[str] = []
         """What else is worth knowing."""
 
-    @property
-    def reports(self) -> list[CallReport]:
-        """What became of each call; an event is none."""
-        return self.reports_from(0)
-
-    def reports_from(self, number: int) -> list[CallReport]:
-        """The same without the first ones."""
-        return [each.report if isinstance(each, Hit) else each for each in self._done[number:]]
+    def reports(self, number: int = 0, trace: Trace | None = None) -> list[CallReport]:
+        """What became of each call, but for so many first ones; an event is none. Where nobody
+        was told as it ended, the words on its outcome are read in the trace."""
+        return [each.report(trace) for each in self._done[number:]]
 
     def hit(self, hit: Hit) -> None:
         """A call is answered by the very same call; its lines are written later."""
@@ -54,7 +52,7 @@ class Ledger:
         """A call begins. What takes no time has one line, written when it ends."""
         ticket.begun = time.monotonic()  # a wait for somebody's verdict is not the call's
         if ticket.call.kind in ("model", "tool"):
-            self.journal.call(call_line(ticket))
+            self.journal.call(call_line(ticket), ticket.request if ticket.clean else None)
 
     def chunk(self, ticket: Ticket, offset: float, data: Any) -> None:
         """A piece of a stream is about to be handed over."""
@@ -70,7 +68,7 @@ class Ledger:
             self.journal.append(input_line(ticket, outcome.response, outcome.error))
         else:
             self.journal.append(result_line(ticket, outcome))
-        self._report(ticket, short(ticket.call, outcome.response, outcome.error, ticket.chunks))
+        self._report(ticket, outcome.response, outcome.error)
 
     def served(self, ticket: Ticket, served: Served, entry: Entry | None) -> None:
         """A call is answered whole, not by the world."""
@@ -80,7 +78,7 @@ class Ledger:
             self.journal.append(input_line(ticket, served.response, served.error))
         else:
             self.journal.append(replayed_line(ticket, served, entry))
-        self._report(ticket, short(ticket.call, served.response, served.error, []))
+        self._report(ticket, served.response, served.error)
 
     def keep(self, entry: Entry) -> None:
         """A recorded call that was not made this time stays in the trace."""
@@ -92,23 +90,24 @@ class Ledger:
         if text not in self.notices:
             self.notices.append(text)
 
-    def _report(self, ticket: Ticket, summary: str) -> None:
+    def _report(self, ticket: Ticket, response: Any, error: ErrorInfo | None) -> None:
         call = ticket.call
         self.counts[call.kind] += 1
         if call.kind == "event":
             return
+        summary = short(call, response, error, ticket.chunks) if self.heard else None
         self._done.append(
-            CallReport(
-                entry=ticket.id,
-                origin=ticket.entry.id if ticket.entry is not None else None,
-                turn=ticket.turn,
-                kind=call.kind,
-                name=call.name or call.model,
-                how=ticket.how,
-                reason=ticket.reason,
-                duration_s=time.monotonic() - ticket.begun,
-                where=call.where,
-                summary=summary,
-                step=call.step,
+            Ended(
+                ticket.id,
+                ticket.entry.id if ticket.entry is not None else None,
+                ticket.turn,
+                call.kind,
+                call.name or call.model,
+                ticket.how,
+                ticket.reason,
+                time.monotonic() - ticket.begun,
+                call.where,
+                summary,
+                call.step,
             )
         )

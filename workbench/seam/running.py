@@ -105,7 +105,7 @@ class Run:
             output=ending.output,
             error=ending.error,
             drift=session.drift,
-            calls=Later(lambda: session.ledger.reports),
+            calls=[],
             fired=setting.faults.fired,
             unfired=setting.faults.unfired(),
             notices=[*session.ledger.notices, *setting.notices],
@@ -138,12 +138,14 @@ class Run:
         result.leftover = []
 
     def _end(self, result: RunResult) -> None:
+        ledger = self.seam.session.ledger
+        result.calls = Later(lambda: ledger.reports(trace=result.trace))
         journal = self.setting.journal
         fields: dict[str, Any] = {
             "status": result.status,
             "at": utc_now(),
             "duration_s": round(time.monotonic() - self._began, 6),
-            "counts": dict(sorted(self.seam.session.ledger.counts.items())),
+            "counts": dict(sorted(ledger.counts.items())),
         }
         problem = result.drift if result.status == "drifted" else result.error
         if problem is not None:

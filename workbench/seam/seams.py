@@ -63,7 +63,7 @@ class Seam:
     def __init__(self, session: Session, controller: Controller | None = None) -> None:
         self.session = session
         self.controller = controller or Controller()
-        self._heard = self.controller.listens
+        self._heard = session.ledger.heard = self.controller.listens
         self.lock = ProcessLock()
         self.thread = threading.current_thread()
         """The thread that opened it."""
@@ -156,7 +156,7 @@ class Seam:
         if not self._heard:
             return
         with self.lock:
-            new = self.session.ledger.reports_from(self._reported)
+            new = self.session.ledger.reports(self._reported)
             start, self._reported = self._reported, self._reported + len(new)
         for number, call in enumerate(new, start + 1):
             self._tell(Progress(number, max(self.expected, number), call))

@@ -192,7 +192,7 @@ class Session:
     # -- how a decision is reached ------------------------------------------------------------
 
     def _ticket(self, call: Call) -> Ticket:
-        request, digest = self._asked(call)
+        request, digest, clean = self._asked(call)
         tried = self.tries.begin(call, digest)
         entry = self.tape.find(call, digest, request)
         if entry is not None and self.guard.wrote and self.reach.void(call, entry):
@@ -207,12 +207,13 @@ class Session:
             tried.in_step,
             entry,
             request=request,
+            clean=clean,
         )
         ticket.key = self.guard.key(ticket)
         return ticket
 
-    def _asked(self, call: Call) -> tuple[Any, str]:
-        """What is written of a request, and its hash.
+    def _asked(self, call: Call) -> tuple[Any, str, bool]:
+        """What is written of a request, its hash, and whether it is redacted already.
 
         What a recording has by this very hash is without secrets already, as all that it holds.
         """
@@ -220,11 +221,11 @@ class Session:
         if self.tape.entries:
             digest = call.digest or self.hash(call, request)
             if self.tape.waits_for(call.kind, call.step, digest):
-                return request, digest
+                return request, digest, False
             clean = self.setting.redactor.clean(request)
-            return clean, digest if clean is request else self.hash(call, clean)
+            return clean, digest if clean is request else self.hash(call, clean), True
         request = self.setting.redactor.clean(request)
-        return request, self.hash(call, request)
+        return request, self.hash(call, request), True
 
     def _dead(self) -> BaseException | None:
         """Why nothing goes on any more, if so."""

@@ -14,6 +14,7 @@ from workbench.trace.entries import (
     InputLine,
     ResultLine,
 )
+from workbench.trace.entry import USAGE_FIELDS
 from workbench.trace.payloads import has_view, view
 from workbench.trace.times import utc_now
 from workbench.trace.values import dumps
@@ -55,7 +56,7 @@ def call_line(ticket: Ticket, at: str | None = None) -> CallLine:
     set_fields = {name: value for name, value in fields.items() if value is not None}
     if ticket.request is not MISSING:
         set_fields["request"] = ticket.request
-    return CallLine(**set_fields)
+    return CallLine.made(set_fields)
 
 
 def event_line(ticket: Ticket) -> EventLine:
@@ -178,7 +179,7 @@ def kept_lines(entry: Entry, new_id: str) -> Iterator[BaseLine]:
 
 def _result(of: str, fields: dict[str, Any], at: str | None = None) -> ResultLine:
     kept = {k: v for k, v in fields.items() if v is not None or k == "response"}
-    return ResultLine(of=of, at=at or utc_now(), **kept)
+    return ResultLine.made({"of": of, "at": at or utc_now(), **kept})
 
 
 def _usage(ticket: Ticket, outcome: Outcome) -> dict[str, int | None] | None:
@@ -190,12 +191,8 @@ def _usage(ticket: Ticket, outcome: Outcome) -> dict[str, int | None] | None:
     usage = shape.usage(body) if body is not None else None
     if usage is None:
         return None
-    names = ("input", "output", "cache_read", "cache_write", "reasoning")
-    return {
-        f"{name}_tokens": getattr(usage, f"{name}_tokens")
-        for name in names
-        if getattr(usage, f"{name}_tokens") is not None
-    }
+    counts = {name: getattr(usage, name) for name in USAGE_FIELDS}
+    return {name: count for name, count in counts.items() if count is not None}
 
 
 def _body(response: Any) -> Any:

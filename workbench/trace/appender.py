@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from workbench.errors import UsageError
-from workbench.trace.locks import locked
+from workbench.trace.locks import Locked
 from workbench.trace.unpacking import MAGIC
 
 OWNER_ONLY = 0o600
@@ -92,7 +92,7 @@ class FileAppender:
         """
         if not self._close.alive:
             raise ClosedError
-        with locked(self._fd):
+        with Locked(self._fd):
             status = os.fstat(self._fd)
             if status.st_nlink == 0:
                 raise OSError(errno.ENOENT, "the file was deleted while it was being written")

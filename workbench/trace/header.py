@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticUndefined
 
 FORMAT: Literal["workbench-trace"] = "workbench-trace"
 VERSION = 1
@@ -18,6 +19,20 @@ class BaseLine(BaseModel):
 
     heavy: ClassVar[str | None] = None
     """The name of the field that is written last because it can be large."""
+
+    @classmethod
+    def made(cls, fields: dict[str, Any]) -> Self:
+        """A line of fields that are of the right types already: nothing is checked.
+
+        A model is checked where it is read; what a session writes it made itself.
+        """
+        line = cls.__new__(cls)
+        put = object.__setattr__
+        put(line, "__dict__", {**_defaults(cls), **fields})
+        put(line, "__pydantic_fields_set__", set(fields))
+        put(line, "__pydantic_extra__", {})
+        put(line, "__pydantic_private__", None)
+        return line
 
     def as_dict(self) -> dict[str, Any]:
         """The line as a plain object: ``line`` first, then the set fields in written order.
@@ -38,6 +53,15 @@ class BaseLine(BaseModel):
         if self.heavy is not None and self.heavy in fields:
             out[self.heavy] = values[self.heavy]
         return out
+
+
+@cache
+def _defaults(model: type[BaseLine]) -> dict[str, Any]:
+    return {
+        name: field.default
+        for name, field in model.model_fields.items()
+        if field.default is not PydanticUndefined
+    }
 
 
 @cache

@@ -251,8 +251,9 @@ class Journal:
             if of is not None and isinstance(line, ResultLine):
                 self._payloads.discard(of)
 
-    def call(self, line: CallLine) -> None:
+    def call(self, line: CallLine, clean: Any = None) -> None:
         """Write the beginning of a call. The line's request is whole, and is left untouched.
+        ``clean`` is the very object in it that its redactor has cleaned already, if any.
 
         What the conversation has in common with that of an earlier call is referred to, and large
         values are written once (:mod:`workbench.trace.sharing`).
@@ -265,7 +266,7 @@ class Journal:
             if self._later is not None:
                 self._catch_up()
             self._follow_fork()
-            [(_, fields)] = self._cleaner.ready(line)
+            [(_, fields)] = self._cleaner.ready(line, clean)
             if not self._write(self._sharing.pack_call(self._kept(fields)), line):
                 self._lost.add(line.id)
             elif line.kind == "model":

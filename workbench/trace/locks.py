@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 if sys.platform == "win32":
     import msvcrt
@@ -31,15 +30,25 @@ else:
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-@contextmanager
-def locked(fd: int) -> Iterator[None]:
-    """Hold the file's lock: one holder at a time, over all processes that ask for it.
+class Locked:
+    """Holds the file's lock: one holder at a time, over all processes that ask for it.
 
     Raises:
         OSError: the file system has no locks, or (Windows) another holder kept it for ten seconds.
     """
-    _lock(fd)
-    try:
-        yield
-    finally:
-        _unlock(fd)
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __enter__(self) -> None:
+        _lock(self._fd)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _unlock(self._fd)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
+from time import time_ns
 from typing import Any
 
 
 def utc_now() -> str:
     """This moment, such as ``2025-11-03T09:15:30.120000Z``."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    second, nanoseconds = divmod(time_ns(), 1_000_000_000)
+    return f"{_second(second)}{nanoseconds // 1000:06d}Z"
+
+
+@lru_cache(maxsize=2)
+def _second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat()[:-6] + "."
 
 
 def moment(seconds: float) -> str:
