@@ -175,7 +175,7 @@ def _judge(result: RunResult, session: Session) -> None:
     """A strict replay also fails for what did not happen."""
     setting = session.setting
     live = {e.id for e in session.tape.entries if session.cut.why(e) is not None}
-    result.leftover = leftover(session.tape, live | _done_before(setting))
+    result.leftover = leftover(session.tape, live | setting.done_before())
     unapplied = [f"the edit of {each.label} was never reached" for each in setting.unapplied()]
     result.notices += unapplied
     result.notices += [
@@ -196,13 +196,6 @@ def _judge(result: RunResult, session: Session) -> None:
         result.drift = leftovers(result.leftover)
     if result.drift is not None:
         result.status = "drifted"
-
-
-def _done_before(setting: Setting) -> set[str]:
-    """What a crashed run did, so that the one that goes on from it need not do it again."""
-    if setting.resumes is None:
-        return set()
-    return {entry.origin for entry in setting.resumes.entries if entry.origin is not None}
 
 
 def call_agent(

@@ -82,9 +82,18 @@ class Setting:
         """The recorded entries that end in their recorded order."""
         if self.policy.completion != "recorded":
             return
+        done = self.done_before()
         for entry in self.tape.entries:
-            if entry.kind != "event" and not (entry.open or entry.repeat or self.cut.why(entry)):
+            if entry.kind == "event" or entry.open or entry.repeat or self.cut.why(entry):
+                continue
+            if entry.id not in done:
                 yield entry
+
+    def done_before(self) -> set[str]:
+        """What a crashed run did, so that the one that goes on from it need not do it again."""
+        if self.resumes is None:
+            return set()
+        return {entry.origin for entry in self.resumes.entries if entry.origin is not None}
 
     def edit_for(self, ticket: Ticket) -> Edit | None:
         """The edit that changes what answers this call, or what is sent.
