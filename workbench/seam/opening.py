@@ -63,6 +63,8 @@ class Output:
     steps: Steps | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.tags, str):
+            raise UsageError(f"tags={self.tags!r}: give a list of words, such as [{self.tags!r}]")
         _check_steps(self.steps or {})
         for name, known in (("durability", ("os", "fsync")), ("requests", ("full", "hash"))):
             if getattr(self, name) not in known:
@@ -199,7 +201,12 @@ def _values(targets: Mapping[str, Edit]) -> dict[str, Any]:
     return {name: edit.value for name, edit in targets.items() if isinstance(edit, ValueEdit)}
 
 
-def _check_steps(steps: Steps) -> None:
+def _check_steps(steps: Any) -> None:
+    if not isinstance(steps, Mapping):
+        raise UsageError(
+            f"steps={steps!r}: give for each step a list of those that it depends on, such as "
+            '{"plan": [], "write": ["plan"]}'
+        )
     for name, needs in steps.items():
         if isinstance(needs, str):
             raise UsageError(f"steps={{{name!r}: {needs!r}}}: give a list of steps")
@@ -211,9 +218,19 @@ def _check_steps(steps: Steps) -> None:
                 )
 
 
-def as_trace(trace: TraceLike) -> Trace:
-    """The trace itself, or the one in that file."""
-    return trace if isinstance(trace, Trace) else load(trace)
+def as_trace(trace: Any) -> Trace:
+    """The trace itself, or the one in that file.
+
+    Raises:
+        UsageError: it is neither.
+        TraceNotFoundError: there is no such file.
+    """
+    if isinstance(trace, Trace):
+        return trace
+    if not isinstance(trace, str | Path):
+        hint = ": its .trace is one" if isinstance(getattr(trace, "trace", None), Trace) else ""
+        raise UsageError(f"{trace!r} is no trace and no file's path{hint}")
+    return load(trace)
 
 
 def input_of(
@@ -305,9 +322,20 @@ def _rules(ignore: Ignore | None, parent: Trace | None = None) -> dict[str, Sequ
     recorded = parent.header.hash if parent is not None else None
     if recorded is not None:
         rules |= recorded.ignore
-    for api, pointers in (ignore or {}).items():
+    for api, pointers in _listed(ignore).items():
         rules[api] = list(dict.fromkeys([*rules.get(api, ()), *pointers]))
     return rules
+
+
+def _listed(ignore: Any) -> Ignore:
+    if ignore is None:
+        return {}
+    if not isinstance(ignore, Mapping) or any(isinstance(each, str) for each in ignore.values()):
+        raise UsageError(
+            f"ignore={ignore!r}: give a list of JSON pointers for each api, such as "
+            '{"openai.chat": ["/body/user"]}'
+        )
+    return dict(ignore)
 
 
 def _digests(

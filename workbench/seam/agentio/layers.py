@@ -97,8 +97,13 @@ class Layer:
         seam.release()
         self._result = result = self._run.close(_ending(error))
         if result.drift is None and self._strict and result.unfired:
-            names = ", ".join(f"{fault.label} at {fault.aim}" for fault in result.unfired)
-            return DriftError(f"injected faults that hit no call: {names}")
+            faults = self._run.setting.faults
+            return DriftError(
+                "\n".join(
+                    f"the fault {fault.label} never fired: {faults.why_unfired(fault)}"
+                    for fault in result.unfired
+                )
+            )
         return result.drift if self._strict else None
 
 

@@ -21,6 +21,7 @@ from workbench.seam.calls import Policy
 from workbench.seam.faulting import Faults
 from workbench.seam.opening import (
     ForkOptions,
+    Ignore,
     Output,
     TraceLike,
     as_trace,
@@ -32,9 +33,12 @@ from workbench.trace.entries import AgentInfo
 from workbench.trace.faults import Fault, check_fault
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.seam.calls import ToolsBefore
     from workbench.seam.watching import Controller
 
-_OUTPUT = frozenset({"name", "tags", "replace", "durability", "requests", "redact"})
+_OUTPUT = frozenset({"name", "tags", "replace", "durability", "requests", "redact", "steps"})
 _REPLAY_POLICY = frozenset(
     {"on_miss", "tools_after", "match", "completion", "latency", "realtime", "simulate"}
 )
@@ -69,7 +73,14 @@ def live_io(
     return SeamIO(World(None if model is None else as_model(model), tools, human))
 
 
-def recording_io(inner: BaseIO, to: Any = None, **options: Any) -> SeamIO:
+def recording_io(
+    inner: BaseIO,
+    to: str | Path | None = None,
+    *,
+    ignore: Ignore | None = None,
+    controller: Controller | None = None,
+    **options: Any,
+) -> SeamIO:
     """An io that records what passes it into a trace of its own.
 
     Use it as a context, so that the trace is ended::
@@ -81,7 +92,9 @@ def recording_io(inner: BaseIO, to: Any = None, **options: Any) -> SeamIO:
     Args:
         inner: the io that the calls go on to.
         to: the trace's file; by default it stays in memory.
-        **options: ``name``, ``tags``, ``replace``, ``durability``, ``ignore`` and the others of
+        ignore: JSON pointers into a request that do not count when it is looked up, per api.
+        controller: who watches.
+        **options: ``name``, ``tags``, ``replace``, ``durability`` and the others of
             :func:`workbench.recording`.
 
     Raises:
@@ -89,7 +102,6 @@ def recording_io(inner: BaseIO, to: Any = None, **options: Any) -> SeamIO:
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
     inner = _checked(inner, "recording_io")
-    controller, ignore = options.pop("controller", None), options.pop("ignore", None)
     output = Output(to, **_known(options, _OUTPUT, "recording_io"))
     setting = open_recording(AgentInfo(kind="code"), output, arguments=None, ignore=ignore)
     return _around(inner, Layer(setting, "recording", controller=controller))
@@ -99,7 +111,7 @@ def replaying_io(
     trace: TraceLike,
     inner: BaseIO | None = None,
     *,
-    tools: str = "replay",
+    tools: ToolsBefore = "replay",
     controller: Controller | None = None,
     **options: Any,
 ) -> SeamIO:
@@ -138,7 +150,11 @@ def replaying_io(
 
 
 def faulty_io(
-    inner: BaseIO, faults: Iterable[Fault], *, strict: bool = True, controller: Any = None
+    inner: BaseIO,
+    faults: Iterable[Fault],
+    *,
+    strict: bool = True,
+    controller: Controller | None = None,
 ) -> SeamIO:
     """An io some of whose calls fail on purpose.
 
@@ -149,6 +165,7 @@ def faulty_io(
         controller: who watches.
 
     Raises:
+        UsageError: one of the faults is none.
         pydantic.ValidationError: a fault can never hit anything.
     """
     inner = _checked(inner, "faulty_io")
@@ -207,22 +224,24 @@ def _checked(inner: BaseIO, maker: str) -> BaseIO:
 
 
 def _known(options: dict[str, Any], allowed: frozenset[str], maker: str) -> dict[str, Any]:
+    """The options that are passed on, once it is sure that there are such."""
     unknown = sorted(set(options) - allowed)
     if unknown:
         raise UsageError(
-            f"{maker}() has no option {unknown[0]}=; it has {', '.join(sorted(allowed))}"
+            f"{maker}() has no option {unknown[0]}=; beside those of its signature it has "
+            + ", ".join(sorted(allowed))
         )
     return options
 
 
 def _policy(
-    changes: ForkOptions, tools: str, options: dict[str, Any], *, goes_live: bool
+    changes: ForkOptions, tools: ToolsBefore, options: dict[str, Any], *, goes_live: bool
 ) -> Policy:
     if goes_live:
         chosen = {"on_miss": None, "tools_after": "deny", **_among(options, _FORK_POLICY)}
-        return fork_policy(changes, tools_before=tools, **chosen)  # type: ignore[arg-type]
+        return fork_policy(changes, tools_before=tools, **chosen)
     chosen = {"on_miss": "fail", "tools_after": "deny", **_among(options, _REPLAY_POLICY)}
-    return replay_policy(tools=tools, **chosen)  # type: ignore[arg-type]
+    return replay_policy(tools=tools, **chosen)
 
 
 def _among(options: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:

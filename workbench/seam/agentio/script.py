@@ -67,6 +67,8 @@ class ScriptedModel(Model):
         replies: Iterable[Said] = (),
         embeddings: Iterable[Sequence[Sequence[float]]] | Callable[[str], Sequence[float]] = (),
     ) -> None:
+        if isinstance(replies, str):
+            raise UsageError(f"replies={replies!r}: give a list with one item a call")
         self.script = Script("the model", replies)
         self._vector_of = embeddings if callable(embeddings) else None
         self._embeddings = Script("embed", () if callable(embeddings) else embeddings)
@@ -175,6 +177,10 @@ def scripted_human(answers: Any) -> Callable[[str, Sequence[str] | None], Any]:
     """A person who answers by a list, one answer a question; or the function itself."""
     if callable(answers):
         return answers  # type: ignore[no-any-return]
+    if isinstance(answers, str):
+        raise UsageError(
+            f"human={answers!r}: give a list of answers, one for each question, or a function"
+        )
     script = Script("the human", answers)
 
     def answer(prompt: str, choices: Sequence[str] | None) -> Any:  # noqa: ARG001 - a human's form

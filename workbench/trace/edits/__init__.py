@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.errors import UsageError
 from workbench.trace.edits.builder import Edits
 from workbench.trace.edits.checking import check
 from workbench.trace.edits.mends import Mend, refusal
@@ -32,7 +33,7 @@ from workbench.trace.edits.models import (
     ToolResultEdit,
     ValueEdit,
 )
-from workbench.trace.edits.parts import CallEdit, MessageEdit, NewEvent, NewTool, NewTurn
+from workbench.trace.edits.parts import CallEdit, MessageEdit, NewEvent, NewTool, NewTurn, Part
 from workbench.trace.edits.requests import Requests
 from workbench.trace.faults import Fault, check_fault
 
@@ -70,8 +71,15 @@ def as_edits(trace: Trace, edits: Edits | Iterable[Edit] | None, faults: Iterabl
     """One checked list from what ``fork()`` and ``replay()`` take.
 
     Raises:
+        UsageError: one of them is no edit, or no fault.
         EditError: they do not fit the trace.
     """
+    for each in edits or ():
+        if not isinstance(each, Part):
+            raise UsageError(
+                f"{each!r} is no edit: edits= takes trace.edit()… or a list of edits, such as "
+                '[ReplyEdit(at=turn(2), text="…")]'
+            )
     given = [*(edits or ()), *(FaultEdit(fault=check_fault(fault)) for fault in faults)]
     out = Edits.of(trace, given)
     problems = check(out)

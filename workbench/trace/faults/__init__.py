@@ -16,6 +16,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from workbench.errors import UsageError
 from workbench.trace.faults.aims import (
     Aim,
     Kind,
@@ -135,9 +136,15 @@ def check_fault(fault: Fault) -> Fault:
     """The fault, once it is sure that it could hit something.
 
     Raises:
-        pydantic.ValidationError: it is no fault, or its aim can never be met.
+        UsageError: it is no fault.
+        pydantic.ValidationError: its aim can never be met.
         ValueError: its predicate is only known by name.
     """
+    if not isinstance(fault, BaseFault):
+        raise UsageError(
+            f"{fault!r} is no fault: faults= takes a list of them, such as "
+            "[HttpError(429).at(turn(2))]"
+        )
     checked = _Checked(fault=fault).fault
     problem = only_named(checked)
     if problem is not None:
