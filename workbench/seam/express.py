@@ -42,7 +42,7 @@ class Express:
             return None
         if kind not in ("model", "tool"):
             return None
-        call.digest = digest = session.hasher(call).whole(kind, call.api, call.request)
+        call.digest = digest = session.tickets.hasher(call).whole(kind, call.api, call.request)
         if digest is None:
             return None
         call.step = call.step or current_step()
@@ -53,12 +53,12 @@ class Express:
         if not entry.plain or entry.api != call.api or not session.tape.alone(entry):
             return None
         response = entry.plain_response()
-        if response is MISSING or not session.order.passes(entry):
+        if response is MISSING or not session.handing.order.passes(entry):
             return None
         call.enclosing = call.enclosing or ENCLOSING.get()
         if kind == "tool":
             call.asked_by = call.asked_by or LAST_MODEL.get()
-        tried = session.tries.begin(call, digest)
+        tried = session.tickets.tries.begin(call, digest)
         session.tape.consume_first(entry, same)
         name, place = session.setting.journal.new_id(), call_place(3)
         call.request = None

@@ -113,7 +113,7 @@ def lines_of(hit: Hit, session: Session) -> Iterator[BaseLine]:
     ticket, at = hit.ticket, moment(hit.at)
     ticket.key = session.guard.key(ticket)
     try:
-        ticket.request = session.hasher(ticket.call).without(hit.entry.request)
+        ticket.request = session.tickets.hasher(ticket.call).without(hit.entry.request)
     except TraceError:  # that part of the recording is damaged; the call was made all the same
         ticket.request = MISSING
     yield call_line(ticket, at)

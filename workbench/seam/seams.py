@@ -128,7 +128,7 @@ class Seam:
         """What a stream reports to."""
         if ticket.running:
             with self.lock:
-                self.session.opened(ticket)
+                self.session.handing.ran(ticket)  # its reader may take his time
         tap = self._streams[ticket.id] = Tap(self, ticket, hooks)
         return tap
 

@@ -9,7 +9,7 @@ drives it holds a lock. Recording, replaying and forking differ only in what it 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.errors import DriftError, StopRun
 from workbench.seam.calls import (
@@ -29,19 +29,19 @@ from workbench.seam.current import LIVE_WRITE
 from workbench.seam.explain import explain, lenient, other_result
 from workbench.seam.express import Express
 from workbench.seam.guard import Guard
+from workbench.seam.handing import Handing
 from workbench.seam.injecting import Injecting, outcome_as_served
 from workbench.seam.ledger import Ledger
-from workbench.seam.order import PATIENCE_S, Order
 from workbench.seam.pins import Reading, unrecorded
 from workbench.seam.reach import Reach
 from workbench.seam.served import placeholder, serve_entry
-from workbench.seam.tries import Tries
-from workbench.trace.canonical import Hasher
+from workbench.seam.tickets import Tickets
 
 if TYPE_CHECKING:
-    from workbench.seam.cut import Cut
     from workbench.seam.setting import Setting
     from workbench.trace.trace import Entry
+
+D = TypeVar("D")
 
 
 class Session:
@@ -52,26 +52,24 @@ class Session:
         self.setting = setting
         self.policy = setting.policy
         self.tape = setting.tape
-        self.cut: Cut = setting.cut
+        self.cut = setting.cut
         self.ledger = Ledger(setting.journal)
         self.injecting = Injecting(setting.faults)
         self.guard = Guard(setting)
         self.reach = Reach(setting)
-        self.order = Order(self.tape, setting.ordered())
-        self.tries = Tries()
+        self.tickets = Tickets(setting, self.guard, self.reach)
+        self.handing = Handing(setting, self.ledger, self.injecting, self.guard, self.tickets.tries)
         self.express = Express(self)
-        self._hashers: dict[str, Hasher] = {}
         self.drift: DriftError | None = None
         self.stopped: BaseException | None = None
         self.live = False
         """Whether a call has really run: from then on the world is not the recorded one."""
-        self._held: dict[str, Served] = {}
 
     # -- the four calls of a driver -------------------------------------------------------
 
     def begin(self, call: Call) -> Decision:
         """What is to become of a call."""
-        ticket = self._ticket(call)
+        ticket = self.tickets.make(call)
         dead = self._dead()
         if dead is not None:
             return Fail(ticket, dead)
@@ -82,8 +80,8 @@ class Session:
         """Go on after a hold, with somebody's verdict."""
         if self.stopped is not None:
             return Fail(ticket, self.stopped)
-        if ticket.id in self._held:
-            return self._in_turn(ticket, verdict)
+        if self.handing.holds(ticket):
+            return self._unless_dead(ticket, self.handing.in_turn(ticket, verdict))
         question, ticket.question = ticket.question, None
         ticket.held_s = time.monotonic() - ticket.begun
         if verdict == "simulate" and question is not None:
@@ -96,8 +94,7 @@ class Session:
 
     def abandon(self, ticket: Ticket, outcome: Outcome) -> None:
         """Whoever made a held call no longer waits for it."""
-        if self._held.pop(ticket.id, None) is not None:
-            self.order.forget(ticket)
+        if self.handing.forget(ticket):
             self.finish(ticket, outcome)
 
     def chunk(self, ticket: Ticket, data: Any) -> Fail | None:
@@ -120,11 +117,11 @@ class Session:
         """Note how a call ended; gives what the agent gets instead, if anything."""
         if ticket.closed:
             return None
-        self._ran(ticket)
+        self.handing.ran(ticket)
         if ticket.reshapes:
             served = self.injecting.reshaped(ticket, outcome_as_served(ticket, outcome))
             if served is not None:
-                return self._hand_over(ticket, served)
+                return self._unless_dead(ticket, self.handing.over(ticket, served))
         ticket.closed = True
         if self.injecting.ended(ticket) and ticket.entry is not None:
             self.tape.give_back(ticket.entry)
@@ -132,22 +129,20 @@ class Session:
         error = outcome.error
         if error is not None and error.type == "DriftError":  # what was received is read past
             self.drift = self.drift or DriftError(error.message)
-        self.tries.end(ticket, failed=self.injecting.failed(ticket, error))
+        self.tickets.tries.end(ticket, failed=self.injecting.failed(ticket, error))
         self.injecting.remember(ticket, outcome.response)
-        self.order.handed_over(ticket)
+        self.handing.order.handed_over(ticket)
         if ticket.expect is not None:
             other = other_result(ticket, ticket.expect, outcome, self.setting.redactor)
             self.drift = self.drift or other
             if other is not None and self.policy.strict:
                 return Fail(ticket, other)
-        return self._crash(ticket)
-
-    # -- what a run asks for ----------------------------------------------------------------
+        return self._unless_dead(ticket, None)
 
     def stop(self, error: StopRun) -> None:
         """End the run: every further call and chunk raises this."""
         self.stopped = self.stopped or error
-        self.order.release_all()
+        self.handing.order.release_all()
 
     def read(self, reading: Reading) -> None:
         """Decide what a reading of the clock, an id or a random number gives.
@@ -173,59 +168,7 @@ class Session:
         else:
             pins.go_on(reading)
 
-    def opened(self, ticket: Ticket) -> None:
-        """A live stream is handed over: its reader may take his time."""
-        self._ran(ticket)
-
-    def hash(self, call: Call, request: Any) -> str:
-        """The hash of a call's request, less what the trace ignores."""
-        return self.hasher(call)(call.kind, call.api, request)
-
-    def hasher(self, call: Call) -> Hasher:
-        """What makes such hashes."""
-        name = call.api or call.kind
-        found = self._hashers.get(name)
-        if found is None:
-            found = self._hashers[name] = Hasher(self.setting.ignore.get(name, ()))
-        return found
-
     # -- how a decision is reached ------------------------------------------------------------
-
-    def _ticket(self, call: Call) -> Ticket:
-        request, digest, clean = self._asked(call)
-        tried = self.tries.begin(call, digest)
-        entry = self.tape.find(call, digest, request)
-        if entry is not None and self.guard.wrote and self.reach.void(call, entry):
-            entry = None
-        ticket = Ticket(
-            self.setting.journal.new_id(),
-            call,
-            digest,
-            tried.turn,
-            tried.nth,
-            tried.attempt,
-            tried.in_step,
-            entry,
-            request=request,
-            clean=clean,
-        )
-        ticket.key = self.guard.key(ticket)
-        return ticket
-
-    def _asked(self, call: Call) -> tuple[Any, str, bool]:
-        """What is written of a request, its hash, and whether it is redacted already.
-
-        What a recording has by this very hash is without secrets already, as all that it holds.
-        """
-        request = call.request
-        if self.tape.entries:
-            digest = call.digest or self.hash(call, request)
-            if self.tape.waits_for(call.kind, call.step, digest):
-                return request, digest, False
-            clean = self.setting.redactor.clean(request)
-            return clean, digest if clean is request else self.hash(call, clean), True
-        request = self.setting.redactor.clean(request)
-        return request, self.hash(call, request), True
 
     def _dead(self) -> BaseException | None:
         """Why nothing goes on any more, if so."""
@@ -309,11 +252,9 @@ class Session:
         entry = self.tape.following(ticket.call)
         self.ledger.note(lenient(ticket, entry, self.tape))
         ticket.entry, ticket.reason = entry, "placeholder"
-        if entry is None:
-            ticket.how, ticket.source = "simulated", "simulated"
-            return self._serve(ticket, placeholder(ticket.call))
-        ticket.how, ticket.source = "replayed", "replayed"
-        return self._serve(ticket, serve_entry(ticket.call, entry))
+        ticket.how = ticket.source = "simulated" if entry is None else "replayed"
+        served = placeholder(ticket.call) if entry is None else serve_entry(ticket.call, entry)
+        return self._serve(ticket, served)
 
     # -- what happens to it ---------------------------------------------------------------------
 
@@ -343,56 +284,17 @@ class Session:
         if ticket.call.kind != "event" and ticket.reason not in ("verify", "rerun"):
             self.live = True
         self.ledger.begin(ticket)
-        ticket.running = True
-        self.order.runs(ticket, +1)
+        self.handing.runs(ticket)
         stand_in = self.guard.stand_in(ticket)
         return Perform(ticket, request, self.injecting.below(ticket), stand_in)
 
-    def _ran(self, ticket: Ticket) -> None:
-        if ticket.running:
-            ticket.running = False
-            self.order.runs(ticket, -1)
-
     def _serve(self, ticket: Ticket, served: Served) -> Decision:
-        if ticket.reshapes:
-            served = self.injecting.reshaped(ticket, served) or served
-        if ticket.entry is not None and ticket.source in ("replayed", "edited"):
-            self.tape.consume(ticket.entry)
-        self.ledger.begin(ticket)
-        turn = self.order.begins(ticket) if ticket.source == "replayed" else None
-        if turn is None:
-            return self._hand_over(ticket, served)
-        self._held[ticket.id] = served
-        return Hold(ticket, future=turn, patience_s=PATIENCE_S)
+        return self._unless_dead(ticket, self.handing.serve(ticket, served))
 
-    def _in_turn(self, ticket: Ticket, verdict: Verdict) -> Decision:
-        """It waited for the calls that were handed over before it when they were recorded."""
-        if verdict == "time":
-            if not self.order.stuck() or not self.order.skip_to(ticket):
-                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
-            entry = ticket.entry.id if ticket.entry is not None else ticket.id
-            self.ledger.note(f"{entry} was reordered: what ended before it did not come")
-        return self._hand_over(ticket, self._held.pop(ticket.id))
-
-    def _hand_over(self, ticket: Ticket, served: Served) -> Fail | Serve:
-        below = self.injecting.below(ticket)
-        if served.chunks is None and not below:
-            ticket.closed = True
-            entry = ticket.entry if ticket.source in ("replayed", "edited") else None
-            self.ledger.served(ticket, served, entry)
-            self.tries.end(ticket, failed=self.injecting.failed(ticket, served.error))
-            self.injecting.remember(ticket, served.response)
-        elif ticket.entry is not None and ticket.source == "replayed":
-            ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
-        self.guard.served(ticket, served)
-        self.order.handed_over(ticket)
-        latency = self.policy.latency
-        delay = latency.seconds(ticket.entry) if latency is not None else 0.0
-        return self._crash(ticket) or Serve(ticket, served, delay, below)
-
-    def _crash(self, ticket: Ticket) -> Fail | None:
+    def _unless_dead(self, ticket: Ticket, decision: D) -> D | Fail:
+        """What was decided, unless a fault makes the process die right after the call."""
         crash = self.injecting.crash_after(ticket) if ticket.closed else None
         if crash is None:
-            return None
+            return decision
         self.stop(crash)
         return Fail(ticket, crash)

@@ -59,7 +59,7 @@ class Taped(Entry):
         try:
             data = self.trace.lines.raw(line)
             found = self.trace.lines.parse(data, line)
-            if found.get("error") is not None or found.get("ended") is not None:
+            if any(found.get(name) is not None for name in ("error", "ended", "fault")):
                 return MISSING
             response = found.get("response")
             if may_hold_tags(data):

@@ -1,0 +1,93 @@
+"""Handing an answer over that does not come from the world: in its turn, and written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.seam.calls import Hold, Serve
+from workbench.seam.order import PATIENCE_S, Order
+
+if TYPE_CHECKING:
+    from workbench.seam.calls import Served, Ticket, Verdict
+    from workbench.seam.guard import Guard
+    from workbench.seam.injecting import Injecting
+    from workbench.seam.ledger import Ledger
+    from workbench.seam.setting import Setting
+    from workbench.seam.tries import Tries
+
+
+class Handing:
+    """Keeps the answers of calls that wait for those which ended before them when recorded."""
+
+    def __init__(
+        self, setting: Setting, ledger: Ledger, injecting: Injecting, guard: Guard, tries: Tries
+    ) -> None:
+        self._tape = setting.tape
+        self._latency = setting.policy.latency
+        self._ledger = ledger
+        self._injecting = injecting
+        self._guard = guard
+        self._tries = tries
+        self.order = Order(setting.tape, setting.ordered())
+        self._held: dict[str, Served] = {}
+
+    def holds(self, ticket: Ticket) -> bool:
+        """Whether a call waits for its turn."""
+        return ticket.id in self._held
+
+    def forget(self, ticket: Ticket) -> bool:
+        """Whoever made a waiting call was stopped; False when it did not wait."""
+        if self._held.pop(ticket.id, None) is None:
+            return False
+        self.order.forget(ticket)
+        return True
+
+    def runs(self, ticket: Ticket) -> None:
+        """A call begins to run in the world."""
+        ticket.running = True
+        self.order.runs(ticket, +1)
+
+    def ran(self, ticket: Ticket) -> None:
+        """A call no longer runs in the world, if it did."""
+        if ticket.running:
+            ticket.running = False
+            self.order.runs(ticket, -1)
+
+    def serve(self, ticket: Ticket, served: Served) -> Hold | Serve:
+        """A call is answered: now, or when it is its turn."""
+        if ticket.reshapes:
+            served = self._injecting.reshaped(ticket, served) or served
+        if ticket.entry is not None and ticket.source in ("replayed", "edited"):
+            self._tape.consume(ticket.entry)
+        self._ledger.begin(ticket)
+        turn = self.order.begins(ticket) if ticket.source == "replayed" else None
+        if turn is None:
+            return self.over(ticket, served)
+        self._held[ticket.id] = served
+        return Hold(ticket, future=turn, patience_s=PATIENCE_S)
+
+    def in_turn(self, ticket: Ticket, verdict: Verdict) -> Hold | Serve:
+        """It waited for the calls that were handed over before it when they were recorded."""
+        if verdict == "time":
+            if not self.order.stuck() or not self.order.skip_to(ticket):
+                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
+            entry = ticket.entry.id if ticket.entry is not None else ticket.id
+            self._ledger.note(f"{entry} was reordered: what ended before it did not come")
+        return self.over(ticket, self._held.pop(ticket.id))
+
+    def over(self, ticket: Ticket, served: Served) -> Serve:
+        """Hand it over: what comes whole is written down, of a stream its reader tells."""
+        below = self._injecting.below(ticket)
+        if served.chunks is None and not below:
+            ticket.closed = True
+            entry = ticket.entry if ticket.source in ("replayed", "edited") else None
+            self._ledger.served(ticket, served, entry)
+            self._tries.end(ticket, failed=self._injecting.failed(ticket, served.error))
+            self._injecting.remember(ticket, served.response)
+        elif ticket.entry is not None and ticket.source == "replayed":
+            ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
+        self._guard.served(ticket, served)
+        self.order.handed_over(ticket)
+        latency = self._latency
+        delay = latency.seconds(ticket.entry) if latency is not None else 0.0
+        return Serve(ticket, served, delay, below)
