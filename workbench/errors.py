@@ -6,7 +6,10 @@
     ├── UsageError                 a call that cannot work as it was made
     │   ├── MissingExtraError      an optional dependency is not installed
     │   ├── UnknownApiError        no payload view is registered for an api
-    │   └── PlaceError             a place that the trace does not have
+    │   ├── PlaceError             a place that the trace does not have
+    │   ├── UnknownToolError       an io has no tool of that name
+    │   ├── NobodyToAskError       a person was to be asked, and there is none
+    │   └── ScriptEndedError       more was asked for than a script has
     ├── TraceError                 about a trace file or what goes into it
     │   ├── TraceFormatError       the file, or a value in it, is not what the format allows
     │   │   ├── TraceVersionError  written by a newer version, or by none
@@ -21,7 +24,13 @@
     │   └── RecordedError          stands for a recorded exception whose type is not loaded
     ├── ToolFaultError             what a tool raises for an injected fault; never a real error
     ├── EditError                  an edit that cannot be applied, or that a provider would refuse
-    ├── ModelError                 an io's model call failed; its kinds: seam/agentio/errors.py
+    ├── ModelError                 an io's model call failed
+    │   ├── RateLimitError         status 429: ask again later
+    │   ├── RequestRefusedError    another 4xx: the same request will fail again
+    │   ├── ServerFailedError      5xx: not the request's fault
+    │   ├── ModelTimeoutError      no answer came in time
+    │   ├── ConnectionLostError    the connection dropped or was refused
+    │   └── BadReplyError          an answer came that is no reply
     └── LocalModelError            the offline model's server did not start or died
 
     StopRun (BaseException)        ends a run at the next seam; no ``except Exception`` eats it
@@ -29,7 +38,8 @@
     ├── RunCancelled               somebody cancelled the run
     └── SimulatedCrash             an injected fault ended the process, as it were
 
-An error's text says what happened, where, and what to do about it.
+An error's text says what happened, where, and what to do about it. Those of an io (``ModelError``
+and its kinds, and the last three of ``UsageError``) are defined in ``seam/agentio/errors.py``.
 """
 
 from __future__ import annotations

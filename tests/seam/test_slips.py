@@ -48,6 +48,11 @@ def test_a_replay_says_what_an_option_takes(
         ({"tags": "staging"}, "tags='staging': give a list of words, such as ['staging']"),
         ({"steps": ["plan"]}, "steps=['plan']: give for each step a list of those that it depends"),
         ({"steps": {"plan": "x"}}, "steps={'plan': 'x'}: give a list of steps"),
+        ({"mode": "once"}, "mode='once' is about a trace that may be there already: say to="),
+        (
+            {"mode": "once", "to": "x.trace.jsonl", "replace": True},
+            "mode='once' and replace=True both say what becomes of a trace that is there: give one",
+        ),
     ],
 )
 def test_a_recording_says_what_an_option_takes(options: dict[str, Any], text: str) -> None:

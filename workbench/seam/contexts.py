@@ -153,7 +153,9 @@ def replaying(
     replace: bool = False,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
-    """Answer all that the block asks of the world from a recording, as :func:`workbench.replay`.
+    """Answer all that the block asks of the world from a recording.
+
+    The options are those of :func:`workbench.replay`. For a fresh world make it before the block.
 
     Raises:
         DriftError: at the block's end, when it did not do what was recorded.
@@ -203,7 +205,9 @@ def forking(
     replace: bool = False,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
-    """Run the block with a changed past, as :func:`workbench.fork`.
+    """Run the block with a changed past.
+
+    The options are those of :func:`workbench.fork`. For a fresh world make it before the block.
 
     Raises:
         DriftError: at the block's end, when it left the recording where that was not allowed.

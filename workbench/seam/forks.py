@@ -83,7 +83,8 @@ def _fork(
     Args:
         agent: as for :func:`workbench.record`.
         trace: what was recorded, or its file.
-        *args: the agent's arguments; without any, the recorded ones.
+        *args: the agent's arguments, ``**kwargs`` its keyword arguments; without any, the
+            recorded ones.
         edits: what a person changed (``trace.edit()…``).
         faults: short for fault edits.
         live_from: the first call that runs live: ``turn(5)``, ``step("x")``, ``entry("1-7")`` or a
@@ -109,10 +110,16 @@ def _fork(
         breakpoints: where the run waits for the controller: places, or functions of a call.
         latency: how long served answers take: ``"recorded"`` or a :class:`Latency`; none else.
         realtime: really wait where the agent sleeps, also before the run is live.
-        redact: the trace's own rules of redaction that are not built in.
+        redact: the trace's own rules of redaction that are not built in. Whether anything is
+            redacted is as it was recorded.
         ignore: further JSON pointers into requests that do not count, per api.
         to: the new trace's file; by default it stays in memory.
+        name: a name for people; by default the file's, else the parent's with "(fork)".
+        replace: replace a trace that is already there, once the new one is complete.
         controller: who watches, answers and may cancel.
+
+    Returns:
+        A result with the statuses of :func:`workbench.replay` and with the ``plan``.
 
     Raises:
         EditError: an edit does not fit the trace.
@@ -162,8 +169,13 @@ def plan(
     tools_before: ToolsBefore = "replay",
     tools_after: ToolsAfter = "deny",
 ) -> Plan:
-    """What :func:`fork` with the same options would do: how many calls from the trace, how many
-    live, at what cost. Runs nothing.
+    """What :func:`fork` with the same options would do. Runs nothing.
+
+    The options of :func:`fork` that are not here make no difference to it.
+
+    Returns:
+        How many calls come from the trace, how many are expected to run live, how many of those
+        write, and what they cost in US dollars.
 
     Raises:
         EditError, PlaceError, UsageError: as :func:`fork`.

@@ -34,7 +34,7 @@ def prepare_mode(
     """A recording, or a replay of what is there, as the mode has it.
 
     Raises:
-        UsageError: there is no such mode, or no file was named.
+        UsageError: there is no such mode, no file was named, or ``replace`` was given too.
         TraceNotFoundError: nothing is to be recorded, and there is no trace.
     """
     if mode not in get_args(Mode):
@@ -42,6 +42,11 @@ def prepare_mode(
         raise UsageError(f"mode={mode!r}: choose one of {known}")
     if output.to is None:
         raise UsageError(f"mode={mode!r} is about a trace that may be there already: say to=")
+    if output.replace:
+        raise UsageError(
+            f"mode={mode!r} and replace=True both say what becomes of a trace that is there: give "
+            'one of them (mode="all" replaces it)'
+        )
     path = Path(output.to)
     there = has_content(path)
     if mode == "none" and not there:

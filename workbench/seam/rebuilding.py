@@ -60,12 +60,18 @@ def _rebuild(
     Args:
         agent: as for :func:`workbench.record`.
         fork: the fork, its file, or its recipe (``fork.trace.recipe()``).
-        *args: the agent's arguments; without any, those that the fork was made with.
+        *args: the agent's arguments, ``**kwargs`` its keyword arguments; without any, those that
+            the fork was made with.
         parent: what it was made from; by default the file that its header names.
         tools_after: another choice for live writes than the fork's.
-        simulate, setup, secrets, redact: as for :func:`workbench.fork`: what no header can hold.
+        simulate: as for :func:`workbench.fork`. No header can hold it, nor the next ones.
+        setup: makes a fresh world for the run.
+        secrets: what stands behind the placeholders of redacted secrets.
+        redact: the trace's own rules of redaction that are not built in.
         resumes: the trace of the crashed run, for one that went on from it.
         to: the new trace's file; by default it stays in memory.
+        name: a name for people; by default the file's, else the agent's.
+        replace: replace a trace that is already there, once the new one is complete.
         controller: who watches, answers and may cancel.
 
     Raises:

@@ -60,7 +60,8 @@ def _record(
         to: the trace's file; by default the trace stays in memory.
         name: a name for people; by default the file's.
         tags: words to find it by.
-        replace: replace a trace that is already there, once the new one is complete.
+        replace: replace a trace that is already there, once the new one is complete; not with
+            ``mode``.
         mode: what becomes of a trace that is already there: ``"none"``: it is replayed, and
             nothing is recorded; ``"once"``: it is replayed, and recorded where there is none;
             ``"new_episodes"``: what it has is served, what is new is recorded beside that;
@@ -71,11 +72,17 @@ def _record(
             is live from a step is live in those that depend on it too.
         redact: takes secrets out of what is written: True (the built-in rules), False, or a list
             of further rules (:mod:`workbench.trace.redaction`).
-        ignore: JSON pointers into a request that do not count when it is looked up, per api.
+        ignore: JSON pointers into a request that do not count when it is looked up, per api, such
+            as ``{"openai.chat": ["/body/user"]}``.
         controller: who watches, and may cancel.
 
+    Returns:
+        A result whose ``status`` is ``"ok"``, ``"failed"`` (the agent raised) or ``"cancelled"``;
+        with a ``mode`` that serves what is there, also those of :func:`replay`.
+
     Raises:
-        UsageError: the agent is none, or is async where a loop is running.
+        UsageError: the agent is none, an option is none, or the agent is async where a loop is
+            running.
         TraceExistsError: the file exists, and neither ``replace`` nor ``mode`` was given.
         TraceNotFoundError: ``mode="none"``, and there is no trace.
     """
@@ -120,7 +127,8 @@ def _replay(
     Args:
         agent: as for :func:`record`.
         trace: what was recorded, or its file.
-        *args: the agent's arguments; without any, the recorded ones.
+        *args: the agent's arguments, ``**kwargs`` its keyword arguments; without any, the
+            recorded ones.
         on_miss: what becomes of a call that is not in the recording: ``"fail"`` (strict),
             ``"placeholder"`` (lenient: answered as well as possible, with a notice).
         match: how a recorded call is found: ``"hash"``: the first one with this very request that
@@ -141,15 +149,24 @@ def _replay(
         secrets: what stands behind the placeholders of redacted secrets, for tools that run.
         latency: how long served answers take: ``"recorded"`` or a :class:`Latency`; none else.
         realtime: really wait where the agent sleeps.
-        redact: the trace's own rules of redaction that are not built in.
+        redact: the trace's own rules of redaction that are not built in. Whether anything is
+            redacted is as it was recorded.
         ignore: further JSON pointers into requests that do not count, per api.
         to: a file for the trace of the replay; by default it stays in memory.
+        name: a name for people; by default the file's, else the agent's.
+        replace: replace a trace that is already there, once the new one is complete.
+        controller: who watches, answers and may cancel.
 
     Returns:
-        A result whose ``status`` is ``"ok"``, ``"failed"`` (the agent raised, as recorded or not)
-        or ``"drifted"`` (it left the recording; ``drift`` says where and how).
+        A result whose ``status`` is ``"ok"``, ``"failed"`` (the agent raised, as recorded or not),
+        ``"drifted"`` (it left the recording; ``drift`` says where and how), ``"blocked"`` (a tool
+        that runs was not allowed to write) or ``"cancelled"``.
 
     Raises:
+        EditError: an edit does not fit the trace.
+        PlaceError: the trace has no such place.
+        UsageError: an option is none, or the options do not go together.
+        TraceNotFoundError, TraceFormatError: the trace cannot be read.
         SimulatedCrash: an injected crash ended the run; its ``trace`` is what there is of it.
     """
     options = dict(locals())

@@ -69,10 +69,19 @@ class AgentIO(Protocol):
         tools: Sequence[Tool[..., Any] | dict[str, Any]] = (),
         **params: Any,
     ) -> Stream:
-        """Ask a model for its reply in pieces, to be read with ``async for``."""
+        """Ask a model for its reply in pieces, to be read with ``async for``.
+
+        The arguments are those of :meth:`call_model`. The call is made when the first piece is
+        asked for, and raises what :meth:`call_model` raises; so does any piece.
+        """
 
     async def embed(self, *, model: str, texts: Sequence[str], **params: Any) -> Embeddings:
-        """A vector for each text.
+        """A vector for each text, in their order.
+
+        Args:
+            model: its name, as the provider has it.
+            texts: what is embedded; a single text goes into a list.
+            **params: the provider's own parameters, such as ``dimensions``.
 
         Raises:
             ModelError: the call failed.
@@ -131,10 +140,11 @@ class SyncAgentIO(Protocol):
         tools: Sequence[Tool[..., Any] | dict[str, Any]] = (),
         **params: Any,
     ) -> SyncStream:
-        """Ask a model for its reply in pieces, to be read with ``for``."""
+        """Ask a model for its reply in pieces, to be read with ``for``. See
+        :meth:`AgentIO.stream_model`."""
 
     def embed(self, *, model: str, texts: Sequence[str], **params: Any) -> Embeddings:
-        """A vector for each text."""
+        """A vector for each text. See :meth:`AgentIO.embed`."""
 
     def call_tool(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Call a tool by its name. See :meth:`AgentIO.call_tool`."""
