@@ -174,3 +174,41 @@ def test_a_date_that_changes_is_called_that(recorded: str, now: str, world: Worl
     assert "--ignore workbench:/body/messages/0" in said
     ignored = wb.replay(asking, run.trace, now, ignore={"workbench": ["/body/messages/0"]})
     assert ignored.status == "ok"
+
+
+SECRET = "sk-proj-" + "Zx9" * 16
+
+
+@wb.tool(effect="read")
+def open_vault(key: str) -> str:
+    """Open something with a key."""
+    return f"opened by {key}" if NOTED else "opened"
+
+
+NOTED: list[str] = []
+
+
+def test_a_secret_is_neither_shown_nor_a_difference(world: World) -> None:
+    """What a drift says goes to terminals and logs: the secrets of the call are not in it, and
+    one that is the same as then is not told as a difference."""
+
+    def holder(word: str) -> None:
+        ask(f"{word} with {SECRET}", password=SECRET)
+        open_vault(SECRET)
+
+    recorded = wb.record(holder, "pay").trace
+    drift = wb.replay(holder, recorded, "send").drift
+    assert drift is not None
+    assert "pay with [redacted" in str(drift)
+    assert "send with [redacted" in str(drift)
+    assert SECRET[:20] not in str(drift)
+    assert [each.where for each in drift.miss.candidates[0].differs] == ["message 1 (user)"]
+
+    NOTED.append("from now on it says more")
+    try:
+        other = wb.replay(holder, recorded, "pay", tools="verify").drift
+    finally:
+        NOTED.clear()
+    assert "gives another result than was recorded" in str(other)
+    assert "opened by [redacted" in str(other)
+    assert SECRET[:20] not in str(other)

@@ -5,7 +5,7 @@ Explaining changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from workbench.errors import DriftError
@@ -47,7 +47,7 @@ class Miss:
 
 def explain(ticket: Ticket, tape: Tape, parent: Trace | None) -> DriftError:
     """The error for a call without an entry."""
-    call = ticket.call
+    call = _as_written(ticket)
     place = tape.next_in_place() if tape.by_position else None
     same = [] if place is not None else tape.same(call.kind, ticket.digest)
     candidates = [] if same else nearest(call, tape, place)
@@ -70,7 +70,7 @@ def explain(ticket: Ticket, tape: Tape, parent: Trace | None) -> DriftError:
 
 def lenient(ticket: Ticket, entry: Entry | None, tape: Tape) -> str:
     """What is said of a call that is answered though nothing recorded fits."""
-    call = ticket.call
+    call = _as_written(ticket)
     where = f"{call.kind} call at {call.where or 'an unknown line'}"
     if entry is None:
         return f"{where}: nothing recorded fits; a placeholder was served"
@@ -87,6 +87,12 @@ def lenient(ticket: Ticket, entry: Entry | None, tape: Tape) -> str:
     return f"{where}: changed since the recording{what}; {entry.id} was served anyway"
 
 
+def _as_written(ticket: Ticket) -> Call:
+    """A call as its trace has it: what is said of it goes to terminals and logs, and holds no
+    secret, nor does a secret count as a difference."""
+    return ticket.call if ticket.request is None else replace(ticket.call, request=ticket.request)
+
+
 def _is_void(entry: Entry, call: Call, tape: Tape) -> bool:
     """Whether a recorded result is still there, and yet does not hold any more."""
     return entry.step == call.step and not entry.open and not tape.gone(entry)
@@ -96,20 +102,24 @@ def other_result(
     ticket: Ticket, entry: Entry, outcome: Outcome, redactor: Redactor
 ) -> DriftError | None:
     """The error for a tool that was run again and gave something else; None if it did not."""
-    same_error = (outcome.error is None) == (entry.error is None)
-    if outcome.error is not None and entry.error is not None:
-        same_error = redactor.clean(outcome.error.message) == entry.error.message
-    now = None if outcome.response is MISSING else outcome.response
-    if same_error and digest(redactor.clean(now)) == digest(entry.response):
+    error, now = outcome.error, outcome.response
+    if error is not None:
+        error = error.model_copy(update={"message": redactor.clean(error.message)})
+    if now is not MISSING:
+        now = redactor.clean(now)
+    same = (error is None) == (entry.error is None)
+    if error is not None and entry.error is not None:
+        same = error.message == entry.error.message
+    if same and digest(None if now is MISSING else now) == digest(entry.response):
         return None
-    call = ticket.call
+    call = _as_written(ticket)
     was = MISSING if entry.error is not None else entry.response
     return DriftError(
         f"tool '{call.name}'{_at(call.where)} gives another result than was recorded "
         f"(entry {entry.id})"
         f"\n  call      {arguments_text(call)}"
         f"\n  recorded  {short(call, was, entry.error, [])}"
-        f"\n  now       {short(call, outcome.response, outcome.error, [])}"
+        f"\n  now       {short(call, now, error, [])}"
         "\n  check that setup= makes the world that the recording began with, or serve the "
         'recorded results: tools_before="replay"'
     )
