@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import scripted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scripted import HttpStatus, aask, ask
+from written import written
 
 import workbench as wb
 from workbench.trace.recipe import Recipe
@@ -158,6 +160,22 @@ def test_load_then_save_gives_equal_bytes(actions: list[tuple[str, tuple[str, An
             assert copy.read_bytes() == (trace.path or path).read_bytes()
             assert all(entry.verify() is not False for entry in trace.entries)
             assert shape(wb.load(copy)) == shape(trace)
+
+
+@LAW
+@given(actions=SCRIPTS)
+def test_both_ways_of_a_replay_give_the_same(actions: list[tuple[str, tuple[str, Any]]]) -> None:
+    """A replay into a file decides about each call, one in memory takes the short way if it can:
+    the lines, the reports and the output are the same."""
+    numbered()
+    recorded = wb.record(perform, actions)
+    short = wb.replay(perform, recorded.trace)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = wb.replay(perform, recorded.trace, to=Path(folder) / "b.trace.jsonl")
+        assert written(short.trace) == written(whole.trace)
+        calls = [replace(each, duration_s=None) for each in whole.calls]
+    assert [replace(each, duration_s=None) for each in short.calls] == calls
+    assert (short.status, short.output) == (whole.status, whole.output)
 
 
 CHANGES = st.lists(st.tuples(st.integers(1, 4), TEXT), max_size=3)

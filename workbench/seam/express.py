@@ -78,6 +78,8 @@ def _nothing_changes(setting: Setting) -> bool:
     policy, parent = setting.policy, setting.parent
     if parent is None or setting.taped is not parent or setting.recording or setting.keeps:
         return False
+    if parent.notices:  # what is damaged may be needed for the lines that are made later
+        return False
     if setting.edits or setting.requests or setting.faults.unfired():
         return False
     if setting.cut.is_set or setting.cut.forced or policy.breakpoints:
