@@ -91,6 +91,32 @@ def test_a_crash_after_the_event_then_resume_pays_once(recorded: wb.Trace, tmp_p
     assert result.trace.header.parent.options["resumes"] == dead.id
 
 
+def test_a_run_that_crashes_again_and_again_pays_once(recorded: wb.Trace, tmp_path: Path) -> None:
+    """A third run goes on from the second, which went on from the first: the key of a write is
+    still that of the first, and what any of them did counts as done."""
+    paid = Crash(after="tool_succeeded")
+    dead: wb.Trace | None = None
+    first = ""
+    for crash in (paid, paid, Crash(when="before").at(wb.step("tell"))):
+        shop = Shop(tmp_path / "shop.db")
+        with pytest.raises(wb.SimulatedCrash) as died:
+            wb.replay(
+                shop.workflow,
+                recorded,
+                tools="live",
+                tools_after="allow",
+                faults=[crash],
+                resumes=dead,
+            )
+        dead = died.value.trace
+        first = first or dead.id
+        assert shop.keys == [f"{first}:refund:101"]
+    last = Shop(tmp_path / "shop.db")
+    result = wb.replay(last.workflow, recorded, tools="live", tools_after="allow", resumes=dead)
+    assert (result.status, result.output, result.notices) == ("ok", "completed", [])
+    assert last.payments() == 1
+
+
 def test_without_resumes_the_second_run_is_another_one(recorded: wb.Trace, tmp_path: Path) -> None:
     """Then its writes carry keys of its own, and what it does not do again is left over."""
     shop = Shop(tmp_path / "shop.db")

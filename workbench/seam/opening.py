@@ -16,6 +16,7 @@ from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.faulting import Faults
 from workbench.seam.hooks import install_adapters
 from workbench.seam.pins import Pins
+from workbench.seam.resuming import noted
 from workbench.seam.setting import Setting
 from workbench.seam.tape import KINDS, Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, HASH_SCHEME, request_hash
@@ -380,7 +381,7 @@ def _parent_info(parent: Trace, options: ForkOptions, edits: Edits, cut: Cut) ->
         "completion": policy.completion if policy.completion != "recorded" else None,
         "release": sorted(policy.release) or None,
         "force_live": [str(place) for place in options.force_live] or None,
-        "resumes": as_trace(options.resumes).id if options.resumes is not None else None,
+        **(noted(as_trace(options.resumes)) if options.resumes is not None else {}),
     }
     fields: dict[str, Any] = {
         "id": parent.id,

@@ -9,6 +9,7 @@ from workbench.seam.calls import Policy, Served
 from workbench.seam.cut import Cut
 from workbench.seam.faulting import Faults
 from workbench.seam.pins import Pins
+from workbench.seam.resuming import done_by, key_owner
 from workbench.seam.served import serve_reply
 from workbench.seam.tape import Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, digest
@@ -76,7 +77,7 @@ class Setting:
     @property
     def key_owner(self) -> str:
         """What idempotency keys begin with: this run, or the one that it goes on from."""
-        return self.resumes.id if self.resumes is not None else self.trace_id
+        return key_owner(self.resumes) if self.resumes is not None else self.trace_id
 
     def ordered(self) -> Iterator[Entry]:
         """The recorded entries that end in their recorded order."""
@@ -91,9 +92,7 @@ class Setting:
 
     def done_before(self) -> set[str]:
         """What a crashed run did, so that the one that goes on from it need not do it again."""
-        if self.resumes is None:
-            return set()
-        return {entry.origin for entry in self.resumes.entries if entry.origin is not None}
+        return done_by(self.resumes) if self.resumes is not None else set()
 
     def edit_for(self, ticket: Ticket) -> Edit | None:
         """The edit that changes what answers this call, or what is sent.
