@@ -270,3 +270,21 @@ def test_a_wait_to_be_allowed_is_not_the_forks_time(doubled: wb.Trace, world: Wo
     for seconds in (fork.trace.turn(3).duration_s, fork.trace.elapsed_s):
         assert seconds is not None
         assert seconds < 0.4
+
+
+def test_a_fork_in_memory_is_named_by_its_parent() -> None:
+    """However it was made: by a call, in a block, of a trace with a name or of one without."""
+
+    def quiet() -> str:
+        return "done"
+
+    recorded = wb.record(quiet, name="first").trace
+    assert wb.fork(quiet, recorded).trace.name == "first (fork)"
+    with wb.forking(recorded) as run:
+        quiet()
+    assert run.trace.name == "first (fork)"
+    with wb.recording() as unnamed:
+        quiet()
+    with wb.forking(unnamed.trace) as run:
+        quiet()
+    assert run.trace.name == f"{unnamed.trace.id} (fork)"

@@ -8,16 +8,10 @@ from typing import Any
 
 from workbench.seam.agentio.errors import BadReplyError
 from workbench.seam.agentio.model import Body
+from workbench.trace.payloads.base import TOKEN_COUNTS, Usage
 from workbench.trace.payloads.openai_chat import OpenAIChatView
 
 _VIEW = OpenAIChatView()
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
 
 
 def to_openai(request: Body) -> dict[str, Any]:
@@ -84,7 +78,7 @@ def from_openai(body: Any) -> Body:
         "finish_reason": reply.finish_reason,
         "model": _VIEW.model(body),
         "id": body.get("id"),
-        "usage": usage and {name: n for name in _COUNTS if (n := getattr(usage, name)) is not None},
+        "usage": usage and _counts(usage),
         "extra": _extra(body),
     }
     return made | {name: value for name, value in optional.items() if value}
@@ -121,7 +115,7 @@ def from_chunk(chunk: Body) -> Iterator[Body]:
         ending["finish_reason"] = choices[0]["finish_reason"]
     usage = _VIEW.usage(chunk)
     if usage is not None:
-        ending["usage"] = {n: v for n in _COUNTS if (v := getattr(usage, n)) is not None}
+        ending["usage"] = _counts(usage)
     if ending:
         head = {name: chunk[name] for name in ("id", "model") if chunk.get(name)}
         yield {**ending, **head}
@@ -142,3 +136,8 @@ def from_embeddings(answer: Any) -> Body:
     if usage is not None:
         body["usage"] = {"input_tokens": usage.prompt_tokens}
     return body
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    """The counts that the provider gave, by name."""
+    return {name: n for name in TOKEN_COUNTS if (n := getattr(usage, name)) is not None}

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import StopRun, UsageError
-from workbench.seam.forks import make_plan
+from workbench.seam.forks import fork_output, make_plan
 from workbench.seam.opening import (
     ForkOptions,
     Ignore,
@@ -227,10 +227,9 @@ def forking(
         simulate=simulate,
         breakpoints=breakpoints,
     )
-    output = Output(to, name, (), replace)
-    setting, checked = open_fork(
-        AgentInfo(kind="code"), as_trace(trace), output, changes, arguments=None
-    )
+    parent = as_trace(trace)
+    output = fork_output(parent, to, name, replace=replace)
+    setting, checked = open_fork(AgentInfo(kind="code"), parent, output, changes, arguments=None)
     plan = make_plan(checked, setting.cut, changes.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:
         yield run

@@ -24,6 +24,7 @@ from workbench.seam.policies import fork_policy
 from workbench.seam.prepared import Prepared, awaitable, blocking
 from workbench.seam.result import Plan
 from workbench.seam.running import Run
+from workbench.seam.setting import void_tools
 from workbench.seam.tape import KINDS
 from workbench.trace.edits import Edits, ReplyEdit, ToolArgumentsEdit, as_edits
 
@@ -148,7 +149,7 @@ def _fork(
     function, info = resolve(agent)
     given = given_to_replay(function, info, parent, args, kwargs)
     check_arguments(function, *given.full, fork, options)
-    output = Output(to, name or (f"{parent.name} (fork)" if to is None else None), (), replace)
+    output = fork_output(parent, to, name, replace=replace)
     setting, checked = open_fork(info, parent, output, changes, arguments=given.kept)
     planned = make_plan(checked, setting.cut, changes.policy)
     return Prepared(Run(setting, controller, planned), function, *given.full, setup)
@@ -156,6 +157,13 @@ def _fork(
 
 fork = blocking(_fork)
 afork = awaitable(_fork)
+
+
+def fork_output(parent: Trace, to: str | Path | None, name: str | None, *, replace: bool) -> Output:
+    """Where a fork goes: one in memory is named by its parent."""
+    if name is None and to is None:
+        name = f"{parent.name or parent.id} (fork)"
+    return Output(to, name, (), replace)
 
 
 def plan(
@@ -237,8 +245,6 @@ def _sent(edits: Edits, targets: dict[str, Edit]) -> set[str]:
 
 
 def _voided(parent: Trace, targets: dict[str, Edit]) -> set[str]:
-    from workbench.seam.setting import void_tools
-
     return {
         tool.id
         for entry_id, edit in targets.items()
@@ -250,8 +256,6 @@ def _voided(parent: Trace, targets: dict[str, Edit]) -> set[str]:
 def _new_calls(parent: Trace, targets: dict[str, Edit]) -> dict[tuple[str, int], bool]:
     """The tool calls that edited replies make and nothing recorded answers, each with whether
     it may write: unless every recorded call of that tool only reads."""
-    from workbench.seam.setting import void_tools
-
     reads = {e.name for e in parent.tools() if e.effect == "read"}
     out: dict[tuple[str, int], bool] = {}
     for entry_id, edit in targets.items():

@@ -12,6 +12,7 @@ from workbench.seam.agentio.errors import ScriptEndedError
 from workbench.seam.agentio.model import Body, Model
 from workbench.seam.agentio.reply import Reply
 from workbench.seam.tool import Tool
+from workbench.trace.faults.words import ordinal
 from workbench.trace.payloads import ToolCall
 
 Said: TypeAlias = Any
@@ -41,7 +42,7 @@ class Script:
         if number > len(self._items):
             have = f"{len(self._items)} answer{'s' if len(self._items) != 1 else ''}"
             raise ScriptEndedError(
-                f"{self._what} was asked for the {_nth(number)} time, and the script has {have} "
+                f"{self._what} was asked for the {ordinal(number)} time, and the script has {have} "
                 "for it: add one, or find out why it is asked once more"
             )
         return number, self._items[number - 1]
@@ -190,9 +191,3 @@ def scripted_human(answers: Any) -> Callable[[str, Sequence[str] | None], Any]:
         return said
 
     return answer
-
-
-def _nth(number: int) -> str:
-    endings = {1: "st", 2: "nd", 3: "rd"}
-    ending = "th" if number % 100 in (11, 12, 13) else endings.get(number % 10, "th")
-    return f"{number}{ending}"

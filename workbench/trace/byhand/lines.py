@@ -22,16 +22,10 @@ from workbench.trace.entries import (
 )
 from workbench.trace.faults import BaseFault, StreamTruncate
 from workbench.trace.journal import Journal
+from workbench.trace.payloads.base import TOKEN_COUNTS
 from workbench.trace.sharing import Packed
 from workbench.trace.values import encode
 
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
 # What stands in a line of its own; the rest of a turn is the reply's body.
 _BESIDE = ("provider", "latency_ms", "cost_usd", "request_hash", "fault", "content", "usage")
 
@@ -179,7 +173,7 @@ def _result(
         if turn.get(name) is not None:
             setattr(line, name, turn[name])
     usage = _usage(turn)
-    counts = {name: usage[name] for name in _COUNTS if usage and name in usage}
+    counts = {name: usage[name] for name in TOKEN_COUNTS if usage and name in usage}
     if counts:
         line.usage = counts
     if fault is not None:

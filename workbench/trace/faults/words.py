@@ -20,7 +20,7 @@ def fault_sentence(fault: BaseFault) -> str:
 def _aimed(fault: BaseFault) -> str:
     aim = fault.aim
     subject = _subject(fault)
-    which = f"{_ordinal(aim.nth)} " if aim.nth else ""
+    which = f"{ordinal(aim.nth)} " if aim.nth else ""
     if all(each is None for each in (aim.place, aim.tool, aim.event, aim.nth, aim.when)):
         which = "first "
     words = [f"The {which}{subject}"]
@@ -46,7 +46,8 @@ def _subject(fault: BaseFault) -> str:
     return _CALLS["model" if "model" in kinds else min(kinds)]
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
+    """A place in an order, from 1, such as ``2nd``."""
     tens = number % 100
     ending = "th" if 10 < tens < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 JSON: TypeAlias = Any
 """Parsed JSON of any shape."""
@@ -129,6 +129,15 @@ class Usage:
     raw: JSON = None
     """The usage object as it was on the wire."""
 
+
+TOKEN_COUNTS: Final[tuple[str, ...]] = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+"""The counts of a `Usage`, and of usage in the neutral shape, by name."""
 
 ToolCallLike: TypeAlias = ToolCall | tuple[str, Any] | Mapping[str, Any]
 """A `ToolCall`, a pair `(name, arguments)`, or `{"name", "arguments", "id"?}`.

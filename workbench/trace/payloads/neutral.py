@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .base import JSON, Message, MessageChange, Reply, ToolCall, ToolCallLike, ToolSpec, Usage
+from .base import (
+    JSON,
+    TOKEN_COUNTS,
+    Message,
+    MessageChange,
+    Reply,
+    ToolCall,
+    ToolCallLike,
+    ToolSpec,
+    Usage,
+)
 from .calls import same_calls, seed_of, settle_calls
 from .chat import with_request, write_content
 from .deltas import Growing, Slots, pieces
@@ -26,14 +36,6 @@ from .reading import (
     read_content,
 )
 from .signed import drop_signed, signed_parts
-
-_COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
 
 
 class NeutralView:
@@ -100,7 +102,7 @@ class NeutralView:
         raw = as_dict(body).get("usage")
         if not isinstance(raw, dict):
             return None
-        return Usage(**{name: as_count(raw.get(name)) for name in _COUNTS}, raw=raw)
+        return Usage(**{name: as_count(raw.get(name)) for name in TOKEN_COUNTS}, raw=raw)
 
     def assemble(self, chunks: Sequence[JSON]) -> JSON:
         """The chunks of a stream as one body; content is None when no text came."""
