@@ -11,8 +11,6 @@ from workbench.seam.opening import (
     ForkOptions,
     Ignore,
     Output,
-    Redact,
-    Secrets,
     Steps,
     TraceLike,
     as_trace,
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
     from workbench.trace.places import Place
+    from workbench.trace.redaction import Redact, Secrets
     from workbench.trace.trace import Entry, Trace
 
 

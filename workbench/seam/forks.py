@@ -12,8 +12,6 @@ from workbench.seam.opening import (
     ForkOptions,
     Ignore,
     Output,
-    Redact,
-    Secrets,
     TraceLike,
     applied,
     as_trace,
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from workbench.trace.edits import Edit
     from workbench.trace.faults import Fault
     from workbench.trace.places import Place
+    from workbench.trace.redaction import Redact, Secrets
     from workbench.trace.trace import Entry, Trace
 
 

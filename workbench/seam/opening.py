@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 import secrets
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.errors import TraceError, UnencodableError, UsageError
-from workbench.seam.calls import MISSING, Policy
+from workbench.errors import TraceError, UsageError
+from workbench.seam.calls import Policy
 from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.faulting import Faults
+from workbench.seam.heading import new_header
 from workbench.seam.hooks import install_adapters
 from workbench.seam.pins import Pins
 from workbench.seam.resuming import noted
@@ -22,14 +21,12 @@ from workbench.seam.tape import KINDS, Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, HASH_SCHEME, request_hash
 from workbench.trace.edits import Edits, EventEdit, ValueEdit, as_edits
 from workbench.trace.edits.places import moved_place
-from workbench.trace.entries import AgentInfo, HashInfo, ParentInfo, TraceLine
+from workbench.trace.entries import AgentInfo, ParentInfo, TraceLine
 from workbench.trace.journal import Journal
 from workbench.trace.places import Place
-from workbench.trace.redaction import Redactor
-from workbench.trace.times import utc_now
+from workbench.trace.redaction import Redact, Redactor, Secrets
 from workbench.trace.trace import Trace, load
-from workbench.trace.values import decode, dumps, encode, loads
-from workbench.version import VERSION
+from workbench.trace.values import decode, dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,13 +38,11 @@ if TYPE_CHECKING:
     LiveFrom = Place | Callable[[Entry], bool] | None
 
 TraceLike = Trace | str | Path
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and keyword arguments of an agent."""
 Ignore = dict[str, list[str]]
-Redact = bool | Sequence[Any]
-"""True for the built-in rules, False for none, or rules besides the built-in ones."""
 Steps = Mapping[str, Sequence[str]]
 """For each step those that it depends on."""
-Secrets = Iterable[str] | Mapping[str, str]
-"""What placeholders of secrets stand for."""
 
 
 @dataclass(slots=True)
@@ -116,14 +111,14 @@ def open_recording(
     agent: AgentInfo,
     output: Output,
     *,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None,
+    arguments: Arguments | None,
     ignore: Ignore | None,
 ) -> Setting:
     """The setting of a recording: everything is live."""
     install_adapters()
     rules = _rules(ignore)
     redactor = Redactor.for_recording(output.redact)
-    header = _header(agent, output, arguments, rules, redactor, seed=secrets.token_hex(8))
+    header = new_header(agent, output, arguments, rules, redactor, seed=secrets.token_hex(8))
     return Setting(
         journal=output.journal(header, redactor),
         trace_id=header.id,
@@ -141,7 +136,7 @@ def open_fork(
     output: Output,
     options: ForkOptions,
     *,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None,
+    arguments: Arguments | None,
 ) -> tuple[Setting, Edits]:
     """The setting of a replay or a fork of a trace."""
     install_adapters()
@@ -154,7 +149,7 @@ def open_fork(
     redactor = Redactor.for_replay(parent.header, own_rules)
     if parent.header.requests == "hash":  # what may not be in one file may not be in its forks
         output = replace(output, requests="hash")
-    header = _header(
+    header = new_header(
         agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
     )
     header.parent = _parent_info(parent, options, given, cut)
@@ -234,9 +229,7 @@ def as_trace(trace: Any) -> Trace:
     return load(trace)
 
 
-def input_of(
-    parent: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def input_of(parent: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     """The agent's arguments: those given, else the recorded ones.
 
     Raises:
@@ -245,77 +238,26 @@ def input_of(
     recorded = parent.header.input
     if args or kwargs or not isinstance(recorded, dict):
         return args, kwargs
+    return arguments_of(recorded, f"the recorded input of {parent.path or parent.id}")
+
+
+def arguments_of(recorded: dict[str, Any], what: str) -> Arguments:
+    """The arguments that a header keeps, as objects that the agent may change.
+
+    Args:
+        recorded: ``{"args": […], "kwargs": {…}}``, encoded.
+        what: what it is, for the error.
+
+    Raises:
+        UsageError: they cannot be used again.
+    """
     try:
-        fresh = loads(dumps(recorded))  # the agent may change its own
+        fresh = loads(dumps(recorded))
         return tuple(decode(fresh.get("args", []))), dict(decode(fresh.get("kwargs", {})))
     except (TypeError, ValueError, TraceError) as error:
         raise UsageError(
-            f"the recorded input of {parent.path or parent.id} cannot be used again ({error}); "
-            "pass the agent's arguments after the trace"
+            f"{what} cannot be used again ({error}); pass the agent's arguments after the trace"
         ) from error
-
-
-def _header(
-    agent: AgentInfo,
-    output: Output,
-    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None,
-    rules: Mapping[str, Sequence[str]],
-    redactor: Redactor,
-    *,
-    seed: str,
-) -> TraceLine:
-    fields: dict[str, Any] = {
-        "format": "workbench-trace",
-        "version": 1,
-        "id": f"tr-{secrets.token_hex(8)}",
-        "name": output.name or _name(output.to, agent),
-        "created_at": utc_now(),
-        "agent": agent,
-        "runtime": _runtime(),
-        "hash": HashInfo(scheme=HASH_SCHEME, ignore={k: list(v) for k, v in rules.items() if v}),
-        "seed": seed,
-    }
-    if output.tags:
-        fields["tags"] = list(output.tags)
-    if output.steps:
-        fields["steps"] = {name: list(needs) for name, needs in output.steps.items()}
-    if output.requests != "full":
-        fields["requests"] = output.requests
-    if redactor.names:
-        fields |= {"redact": list(redactor.names), "salt": redactor.salt}
-    given = _encoded(arguments)
-    if given is not MISSING and output.requests == "full":  # what an agent is asked is a prompt
-        fields["input"] = given
-    return TraceLine(**fields)
-
-
-def _encoded(arguments: tuple[tuple[Any, ...], dict[str, Any]] | None) -> Any:
-    """The arguments as the header keeps them; nothing when a trace cannot hold them."""
-    if arguments is None:
-        return MISSING
-    try:
-        return encode({"args": list(arguments[0]), "kwargs": arguments[1]})
-    except UnencodableError:
-        return MISSING
-
-
-def _name(to: str | Path | None, agent: AgentInfo) -> str | None:
-    if to is not None:
-        return Path(to).name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".trace")
-    return agent.target
-
-
-def _runtime() -> dict[str, str]:
-    versions = {
-        "python": platform.python_version(),
-        "workbench": VERSION,
-        "platform": sys.platform,
-    }
-    for sdk in ("openai", "anthropic"):
-        version = getattr(sys.modules.get(sdk), "__version__", None)
-        if isinstance(version, str):
-            versions[sdk] = version
-    return versions
 
 
 def _rules(ignore: Ignore | None, parent: Trace | None = None) -> dict[str, Sequence[str]]:

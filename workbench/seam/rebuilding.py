@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import TraceError, UsageError
+from workbench.errors import UsageError
 from workbench.seam.agentio.giving import given_to_replay
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.calls import Policy
@@ -13,9 +13,8 @@ from workbench.seam.forks import make_plan
 from workbench.seam.opening import (
     ForkOptions,
     Output,
-    Redact,
-    Secrets,
     TraceLike,
+    arguments_of,
     as_trace,
     open_fork,
 )
@@ -24,7 +23,6 @@ from workbench.seam.prepared import Prepared, awaitable, blocking
 from workbench.seam.running import Run
 from workbench.trace.places import parse_place
 from workbench.trace.recipe import Recipe
-from workbench.trace.values import decode, dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.seam.calls import ToolsAfter
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edits
+    from workbench.trace.redaction import Redact, Secrets
 
 _POLICY = ("on_miss", "tools_before", "tools_after", "match", "completion")
 
@@ -84,8 +83,8 @@ def _rebuild(
     edits = recipe.edits_on(base)
     _check_faults(edits)
     function, info = resolve(agent)
-    if not args and not kwargs:
-        args, kwargs = _arguments(recipe)
+    if recipe.input is not None and not args and not kwargs:
+        args, kwargs = arguments_of(recipe.input, "the input that the fork was made with")
     given = given_to_replay(function, info, base, args, kwargs)
     check_arguments(function, *given.full, rebuild, options)
     changes = ForkOptions(
@@ -117,18 +116,6 @@ def _policy(
     release = frozenset(recipe.options.get("release", ()))
     policy = Policy(**chosen, release=release, simulate=simulate or {}, fresh_world=fresh_world)
     return checked_policy(policy)
-
-
-def _arguments(recipe: Recipe) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if recipe.input is None:
-        return (), {}
-    try:
-        fresh = loads(dumps(recipe.input))
-        return tuple(decode(fresh.get("args", []))), dict(decode(fresh.get("kwargs", {})))
-    except TraceError as error:
-        raise UsageError(
-            f"the arguments that the fork was made with cannot be used again ({error}); pass them"
-        ) from error
 
 
 def _resumed(recipe: Recipe, resumes: TraceLike | None) -> TraceLike | None:

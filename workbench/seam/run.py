@@ -11,8 +11,6 @@ from workbench.seam.opening import (
     ForkOptions,
     Ignore,
     Output,
-    Redact,
-    Secrets,
     Steps,
     TraceLike,
     as_trace,
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from workbench.seam.watching import Controller
     from workbench.trace.edits import Edit, Edits
     from workbench.trace.faults import Fault
+    from workbench.trace.redaction import Redact, Secrets
 
 
 def _record(

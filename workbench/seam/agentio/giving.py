@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import UsageError
 from workbench.seam.agentio.io import BaseIO
 from workbench.seam.agentio.making import served_io
-from workbench.seam.opening import input_of
+from workbench.seam.opening import Arguments, input_of
 
 if TYPE_CHECKING:
     from workbench.trace.entries import AgentInfo
     from workbench.trace.trace import Trace
-
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@
 from .names import is_secret_in_query, is_secret_name
 from .placeholders import PLACEHOLDER, mask, placeholders, same_but_placeholders
 from .redactor import Redact, Redactor
+from .resolving import Secrets
 from .rules import BUILTIN, Rule
 from .scanning import Finding, scan
 
@@ -16,6 +17,7 @@ __all__ = [
     "Redact",
     "Redactor",
     "Rule",
+    "Secrets",
     "is_secret_in_query",
     "is_secret_name",
     "mask",

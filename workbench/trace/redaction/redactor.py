@@ -10,7 +10,7 @@ from workbench.errors import UnencodableError, UsageError
 from workbench.trace.redaction import paths
 from workbench.trace.redaction.environment import secrets_of
 from workbench.trace.redaction.placeholders import placeholders, same_but_placeholders, stands_for
-from workbench.trace.redaction.resolving import resolve
+from workbench.trace.redaction.resolving import Secrets, resolve
 from workbench.trace.redaction.rules import BUILTIN, Rule, as_rules
 from workbench.trace.redaction.texts import Texts
 from workbench.trace.redaction.walk import Walker
@@ -168,7 +168,7 @@ class Redactor:
         """
         return same_but_placeholders(a, b) or stands_for(a, b, self.salt or "")
 
-    def resolve(self, value: Any, secrets: Iterable[str] | Mapping[str, str]) -> Any:
+    def resolve(self, value: Any, secrets: Secrets) -> Any:
         """A value for the live world: with the secrets in place of their placeholders.
 
         Args:

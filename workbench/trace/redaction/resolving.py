@@ -16,6 +16,7 @@ from workbench.trace.redaction.placeholders import (
 )
 
 Secrets = Iterable[str] | Mapping[str, str]
+"""What placeholders stand for: secrets, or a mapping to them. See `Redactor.resolve`."""
 
 
 def resolve(value: Any, secrets: Secrets, salt: str) -> Any:
