@@ -43,10 +43,7 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
     """Take one call of sync code through the session and give what the agent gets."""
     quick = seam.at_once(call)
     if quick is not None:
-        result = hooks.deliver(Served(quick[1]))
-        if call.kind == "model":
-            LAST_MODEL.set(quick[0])
-        return result
+        return _known(call, quick[0], hooks.deliver(Served(quick[1])))
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):
@@ -79,10 +76,8 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
     """Take one call of async code through the session and give what the agent gets."""
     quick = seam.at_once(call)
     if quick is not None:
-        result = await _settled(hooks.deliver(Served(quick[1])))
-        if call.kind == "model":
-            LAST_MODEL.set(quick[0])
-        return result
+        result = hooks.deliver(Served(quick[1]))
+        return _known(call, quick[0], await result if hasattr(result, "__await__") else result)
     _place(call)
     decision = seam.begin(call)
     while isinstance(decision, Hold):
@@ -238,6 +233,12 @@ def _place(call: Call) -> None:
     call.where = call.where or call_site()
     if call.kind == "tool":
         call.asked_by = call.asked_by or LAST_MODEL.get()
+
+
+def _known(call: Call, name: str, result: Any) -> Any:
+    if call.kind == "model":
+        LAST_MODEL.set(name)
+    return result
 
 
 def _remember(call: Call, ticket: Ticket) -> None:

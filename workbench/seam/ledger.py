@@ -33,8 +33,7 @@ class Ledger:
         self.heard = False
         """Somebody is told of each call as it ends."""
         self._done: list[Ended | Hit] = []
-        self.counts: Counter[str] = Counter()
-        """How many entries of each kind there are."""
+        self._counts: Counter[str] = Counter()
         self.notices: list[str] = []
         """What else is worth knowing."""
 
@@ -43,9 +42,14 @@ class Ledger:
         was told as it ended, the words on its outcome are read in the trace."""
         return [each.report(trace) for each in self._done[number:]]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many entries of each kind there are, by kind."""
+        hits = Counter(each.entry.kind for each in self._done if isinstance(each, Hit))
+        return dict(sorted((self._counts + hits).items()))
+
     def hit(self, hit: Hit) -> None:
         """A call is answered by the very same call; its lines are written later."""
-        self.counts[hit.entry.kind] += 1
         self._done.append(hit)
 
     def begin(self, ticket: Ticket) -> None:
@@ -92,7 +96,7 @@ class Ledger:
 
     def _report(self, ticket: Ticket, response: Any, error: ErrorInfo | None) -> None:
         call = ticket.call
-        self.counts[call.kind] += 1
+        self._counts[call.kind] += 1
         if call.kind == "event":
             return
         summary = short(call, response, error, ticket.chunks) if self.heard else None

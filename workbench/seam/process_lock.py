@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
+from os import getpid
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ class ProcessLock:
     """
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
+        self._pid = getpid()
         self._lock = threading.RLock()
 
     def __enter__(self) -> None:
-        if self._pid != os.getpid():
-            self._pid, self._lock = os.getpid(), threading.RLock()
+        if self._pid != getpid():
+            self._pid, self._lock = getpid(), threading.RLock()
         self._lock.acquire()
 
     def __exit__(

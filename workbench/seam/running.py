@@ -145,7 +145,7 @@ class Run:
             "status": result.status,
             "at": utc_now(),
             "duration_s": round(time.monotonic() - self._began, 6),
-            "counts": dict(sorted(ledger.counts.items())),
+            "counts": ledger.counts,
         }
         problem = result.drift if result.status == "drifted" else result.error
         if problem is not None:

@@ -34,6 +34,7 @@ class Taped(Entry):
         "open",
         "plain",
         "repeat",
+        "result_line",
         "step",
         "stream",
     )
@@ -49,21 +50,22 @@ class Taped(Entry):
     open: bool
     repeat: bool
     handed_over: int
+    result_line: int
     plain: bool
     """A call that has its answer in one line, not in chunks, and gives it once."""
 
     def plain_response(self) -> Any:
         """The response of a plain call that did not fail, made anew; MISSING for any other, and
         where it cannot be read."""
-        line, bodies = self.trace.index.results[self._index], self.trace.bodies
+        line, lines = self.result_line, self.trace.lines
         try:
-            data = self.trace.lines.raw(line)
-            found = self.trace.lines.parse(data, line)
-            if any(found.get(name) is not None for name in ("error", "ended", "fault")):
+            data = lines.raw(line)
+            found = lines.parse(data, line)
+            if "error" in found or "ended" in found or "fault" in found:
                 return MISSING
             response = found.get("response")
             if may_hold_tags(data):
-                response = bodies.put_back(response, line)
+                response = self.trace.bodies.put_back(response, line)
                 return response if self.kind == "tool" else decode(response)
         except TraceError:
             return MISSING
@@ -81,7 +83,7 @@ class Taped(Entry):
         self.stream = head.get("stream") is True
         self.repeat = head.get("repeat") is True
         call = self.kind in ("model", "tool")
-        self.open = call and result < 0
+        self.open, self.result_line = call and result < 0, result
         self.plain = call and result >= 0 and first_chunk < 0 and not (self.stream or self.repeat)
         self.handed_over = first_chunk if first_chunk >= 0 else max(line, result)
 
