@@ -120,3 +120,19 @@ def test_a_place_inside_a_served_tool_is_refused() -> None:
             wb.plan(recorded.trace, **options)
     again = wb.fork(think, recorded.trace, edits=edits, tools_before="verify", on_miss="live")
     assert again.output == "changed"
+
+
+def test_a_person_can_only_give_what_could_be_chosen() -> None:
+    """An answer that was not among the choices is refused when the edit is made: the agent would
+    meet what its question rules out."""
+
+    def agent(io: wb.SyncAgentIO) -> str:
+        return io.ask_human("Pay?", ["yes", "no"]) + io.ask_human("Why?")
+
+    io = wb.live_io(human=lambda _prompt, choices: "yes" if choices else "so").sync
+    recorded = wb.record(agent, io).trace
+    first, second = recorded.entries
+    with pytest.raises(wb.EditError, match="'maybe' was not among the answers; choose 'yes', 'no'"):
+        recorded.edit().value(wb.entry(first.id), "maybe")
+    edits = recorded.edit().value(wb.entry(first.id), "no").value(wb.entry(second.id), "any")
+    assert wb.fork(agent, recorded, wb.live_io().sync, edits=edits).output == "noany"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import EditError, PlaceError, TraceError, UsageError
+from workbench.errors import EditError, PlaceError, TraceError, UnavailableError, UsageError
 from workbench.trace.edits.checking_order import check_drop, check_insert
 from workbench.trace.edits.checking_requests import check_request
 from workbench.trace.edits.mends import Mend, Problem, either, instead, without
@@ -217,6 +217,8 @@ def _check_fault(edits: Edits, edit: FaultEdit) -> list[Problem]:
 
 def _check_value(edits: Edits, edit: ValueEdit) -> list[Problem]:
     entry = target(edits.trace, edit)
+    if entry is not None and entry.kind == "input":
+        return _check_answer(edit, entry)
     if entry is None or entry.kind != "clock":
         return []
     was, new = type(entry.value), type(decode(edit.value))
@@ -227,6 +229,20 @@ def _check_value(edits: Edits, edit: ValueEdit) -> list[Problem]:
             f"{edit.at}: '{entry.name}' gave a {was.__name__}, and the agent cannot take a "
             f"{new.__name__} for it; give a {was.__name__}"
         )
+    ]
+
+
+def _check_answer(edit: ValueEdit, entry: Entry) -> list[Problem]:
+    """A person can only give what could be chosen."""
+    try:
+        choices = entry.request.get("choices") if isinstance(entry.request, dict) else None
+    except UnavailableError:
+        return []
+    if not choices or edit.value in choices:
+        return []
+    allowed = ", ".join(repr(each) for each in choices)
+    return [
+        Problem(f"{edit.at}: {decode(edit.value)!r} was not among the answers; choose {allowed}")
     ]
 
 
