@@ -141,6 +141,21 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     assert peak < 80_000_000  # the texts that are remembered are bounded too
 
 
+def test_memory_stays_flat_for_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log file larger than what is held as a whole is looked at piece by piece."""
+    monkeypatch.setattr("workbench.trace.redaction.scanning.MAX_WHOLE", 1024**2)
+    path = tmp_path / "large.log"
+    line = "an ordinary sentence of a long log file that says nothing of interest\n"
+    path.write_text(line * 400_000 + "Authorization: Bearer abcdefgh12345678ABCDEFGH\n")
+    assert path.stat().st_size > 25_000_000
+    tracemalloc.start()
+    found = scan_file(path, Redactor.for_recording(environment={})).findings
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [(each.line, each.rule) for each in found] == [(400_001, "secret")]
+    assert peak < 20_000_000
+
+
 def test_a_users_rules_and_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What only this user knows to be a secret is looked for as well."""
     monkeypatch.setenv("SHOP_TOKEN", "envsecretvalue")

@@ -210,7 +210,7 @@ class _Lines:
 def _scan_text(texts: Iterator[str], redactor: Redactor, found: _Found) -> None:
     """Scan a text that comes in pieces; what may go on in the next is looked at with it."""
     window, line = "", 1
-    for piece in (*_and_end(texts),):
+    for piece in _and_end(texts):
         window += piece or ""
         sure = len(window) - (_OVERLAP if piece else 0)
         if sure <= 0:
