@@ -1,11 +1,11 @@
-"""Where a partial replay goes live, and the plan that says so before it starts."""
+"""Where a fork goes live."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import PlaceError, UsageError
-from workbench.trace.places import Place
+from workbench.trace.places import Place, in_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -117,7 +117,7 @@ def _named(trace: Trace, place: Place) -> list[Entry]:
 
 
 def _within(step: str, steps: set[str]) -> bool:
-    return step in steps or any(step.startswith(f"{each}/") for each in steps)
+    return step in steps or any(in_step(step, each) for each in steps)
 
 
 def _dependents(step: str, graph: dict[str, list[str]]) -> set[str]:

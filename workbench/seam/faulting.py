@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
 from workbench.trace.faults import Aim, aimed_kinds, only_named
+from workbench.trace.places import in_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -187,8 +188,7 @@ def _at(aim: Aim, ticket: Ticket) -> bool:
         return number == place.value
     if place.kind == "entry":
         return ticket.entry is not None and ticket.entry.id == place.value
-    step = ticket.call.step
-    return step == place.value or step.startswith(f"{place.value}/")
+    return in_step(ticket.call.step, str(place.value))
 
 
 def _meets(aim: Aim, ticket: Ticket, nth: int) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import RunBlocked, UsageError
 from workbench.seam.calls import MISSING, Question
-from workbench.trace.places import Place
+from workbench.trace.places import Place, in_step
 from workbench.trace.values import dumps
 
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ def _stops_at(where: Any, ticket: Ticket) -> bool:
         return ticket.call.kind == "model" and ticket.turn == where.value
     if where.kind == "entry":
         return ticket.entry is not None and ticket.entry.id == where.value
-    step = ticket.call.step
-    return step == where.value or step.startswith(f"{where.value}/")
+    return in_step(ticket.call.step, str(where.value))
 
 
 def _question(ticket: Ticket, text: str, kind: Any) -> Question:

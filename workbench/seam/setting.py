@@ -14,7 +14,7 @@ from workbench.seam.served import serve_reply
 from workbench.seam.tape import Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, digest
 from workbench.trace.edits import ReplyEdit, ToolArgumentsEdit, ToolResultEdit, ValueEdit
-from workbench.trace.edits.requests import NO_REQUESTS, Requests
+from workbench.trace.edits.requests import Requests
 from workbench.trace.redaction import Redactor
 from workbench.trace.values import dumps, loads
 
@@ -41,7 +41,7 @@ class Setting:
     """What was recorded."""
     taped: Trace | None = None
     """What is served of it: with what edits put in, and without what they drop."""
-    requests: Requests = field(default_factory=lambda: NO_REQUESTS)
+    requests: Requests = field(default_factory=Requests)
     """The edits of what is sent."""
     tape: Tape = field(default_factory=lambda: Tape(None))
     cut: Cut = field(default_factory=Cut)

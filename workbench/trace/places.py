@@ -63,6 +63,11 @@ def entry(entry_id: str) -> Place:
     return Place(kind="entry", value=entry_id)
 
 
+def in_step(step: str, outer: str) -> bool:
+    """Whether a step's path is that of another step, or of one inside it."""
+    return step == outer or step.startswith(f"{outer}/")
+
+
 def parse_place(text: str | Place) -> Place:
     """Read a place as it is written on a command line.
 

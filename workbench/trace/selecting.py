@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.errors import PlaceError
+from workbench.trace.places import in_step
 
 if TYPE_CHECKING:
     from workbench.trace.places import Place
@@ -22,7 +23,7 @@ def entries_at(trace: Trace, place: Place) -> list[Entry]:
     if place.kind == "entry":
         return [trace.entry(str(place.value))]
     name = str(place.value)
-    found = [each for each in trace.entries if f"{each.step}/".startswith(f"{name}/")]
+    found = [each for each in trace.entries if in_step(each.step, name)]
     if not found:
         steps = sorted({each.step for each in trace.entries if each.step})
         there = f"the steps {', '.join(steps[:20])}" if steps else "no steps"

@@ -51,9 +51,11 @@ class Requests:
     several hold, they are applied in the order of their places.
     """
 
-    def __init__(self, trace: Trace, edits: Iterable[Edit]) -> None:
-        wanted = [edit for edit in edits if isinstance(edit, RequestEdit)]
-        found = [reach for edit in wanted if (reach := _reach(trace, edit)) is not None]
+    def __init__(self, trace: Trace | None = None, edits: Iterable[Edit] = ()) -> None:
+        found: list[_Reach] = []
+        if trace is not None:
+            wanted = [edit for edit in edits if isinstance(edit, RequestEdit)]
+            found = [reach for edit in wanted if (reach := _reach(trace, edit)) is not None]
         self._reaches = sorted(found, key=lambda reach: reach.first)
 
     def __bool__(self) -> bool:
@@ -82,10 +84,6 @@ class Requests:
             if (reach.step, reach.enclosed) == (step, enclosed)
             and (_by_order(reach, nth) if entry is None else _by_entry(reach, entry))
         )
-
-
-NO_REQUESTS = Requests.__new__(Requests)
-NO_REQUESTS._reaches = []  # noqa: SLF001 - same module
 
 
 def _by_entry(reach: _Reach, entry: Entry) -> bool:
