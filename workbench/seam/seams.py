@@ -101,7 +101,7 @@ class Seam:
             return None
         if self.forgotten:
             self._end_forgotten()
-        with self.lock:
+        with self.lock.here():
             found = express.answer(call)
         if found is not None and self._heard:
             self.report()

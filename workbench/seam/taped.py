@@ -20,6 +20,9 @@ KINDS = ("model", "tool", "input", "event")
 """The kinds of entries that are calls."""
 
 
+_NOT_PLAIN = frozenset({"error", "ended", "fault"})
+
+
 class Taped(Entry):
     """A recorded call whose head is read already; bodies are read when asked for, as ever."""
 
@@ -60,8 +63,8 @@ class Taped(Entry):
         line, lines = self.result_line, self.trace.lines
         try:
             data = lines.raw(line)
-            found = lines.parse(data, line)
-            if "error" in found or "ended" in found or "fault" in found:
+            found = lines.reader.loads(data)
+            if type(found) is not dict or not _NOT_PLAIN.isdisjoint(found):
                 return MISSING
             response = found.get("response")
             if may_hold_tags(data):

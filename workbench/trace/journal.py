@@ -205,7 +205,8 @@ class Journal:
     def new_id(self) -> str:
         """The next entry's id, ``writer-n``, unique in the file."""
         with self._lock:
-            self._follow_fork()
+            if self._forked:
+                self._follow_fork()
             self._count += 1
             return f"{self.writer}-{self._count}"
 

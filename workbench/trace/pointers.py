@@ -61,18 +61,33 @@ class Rules:
         UsageError: one of them is not a JSON pointer.
     """
 
-    __slots__ = ("_tree",)
+    __slots__ = ("_pairs", "_tree")
 
     def __init__(self, rules: Iterable[str]) -> None:
         self._tree = _compile(tuple(rules))
+        self._pairs = _pairs(self._tree)
 
     def may_name(self, value: Any) -> bool:
         """Whether they may name a part of the value. False is certain."""
-        return _may_name(self._tree, value)
+        if self._pairs is None or type(value) is not dict:
+            return _may_name(self._tree, value)
+        for outer, inner in self._pairs:
+            below = value.get(outer)
+            if below is not None and (type(below) is not dict or not inner.isdisjoint(below)):
+                return _may_name(self._tree, value)
+        return False
 
     def without(self, value: Any) -> Any:
         """As :func:`without`."""
         return _prune(value, (self._tree,)) if _may_name(self._tree, value) else value
+
+
+def _pairs(tree: _Tree) -> list[tuple[str, frozenset[str]]] | None:
+    """The usual rules, each of a key and a key below it, in a form that is quickly looked at."""
+    plain = all(below and not any(below.values()) and _ANY not in below for below in tree.values())
+    if _ANY in tree or not plain:
+        return None
+    return [(token, frozenset(below)) for token, below in tree.items()]
 
 
 def _may_name(tree: _Tree, value: Any) -> bool:
