@@ -22,18 +22,18 @@ _WRONG: tuple[Any, ...] = (["not", "this"], {"not": "this"}, "not this", 0)
 _UNKNOWN = "unexpected"
 
 
-class CannotBreakError(ValueError):
-    """The call cannot be broken that way; the text says why."""
+class UnfitError(Exception):
+    """The fault can do nothing to this answer; the text says why. It never reaches a user."""
 
 
 def made_call(tools: Sequence[ToolSpec]) -> ToolCall:
     """A valid call of the first tool that takes arguments, or of the first one.
 
     Raises:
-        CannotBreakError: no tools are offered.
+        UnfitError: no tools are offered.
     """
     if not tools:
-        raise CannotBreakError("the reply calls no tool, and the request offers none")
+        raise UnfitError("the reply calls no tool, and the request offers none")
     tool = next((each for each in tools if _properties(each)), tools[0])
     names = _required(tool) or list(_properties(tool))[:1]
     arguments = {name: _sample(_properties(tool).get(name, {})) for name in names}
@@ -49,7 +49,7 @@ def break_call(how: Mutation, call: ToolCall, tools: Sequence[ToolSpec]) -> dict
         tools: what the request offers, which tells what would be right.
 
     Raises:
-        CannotBreakError: it cannot be broken that way.
+        UnfitError: it cannot be broken that way.
     """
     named = {"id": call.id, "name": call.name, "arguments": call.raw}
     if how == "unknown_tool":
@@ -59,7 +59,7 @@ def break_call(how: Mutation, call: ToolCall, tools: Sequence[ToolSpec]) -> dict
     tool = next((each for each in tools if each.name == call.name), None)
     spec = tool or ToolSpec(call.name, "", {})
     if not isinstance(call.arguments, dict):
-        raise CannotBreakError(f"the arguments of {call.name} are no JSON object already")
+        raise UnfitError(f"the arguments of {call.name} are no JSON object already")
     changed = _CHANGES[how](call.arguments, spec)
     return {**named, "arguments": json.dumps(changed, ensure_ascii=False)}
 
@@ -77,7 +77,7 @@ def _unclosed(raw: str) -> str:
 def _without(arguments: dict[str, Any], tool: ToolSpec) -> dict[str, Any]:
     needed = [name for name in _required(tool) if name in arguments] or list(arguments)
     if not needed:
-        raise CannotBreakError(f"{tool.name} is called without any argument to leave out")
+        raise UnfitError(f"{tool.name} is called without any argument to leave out")
     return {name: value for name, value in arguments.items() if name != needed[0]}
 
 
@@ -93,9 +93,7 @@ def _of_wrong_type(arguments: dict[str, Any], tool: ToolSpec) -> dict[str, Any]:
         wrong = [value for value in _WRONG if not _type_of(value) & right]
         if wrong:
             return {**arguments, name: wrong[0]}
-    raise CannotBreakError(
-        f"no argument of this call of {tool.name} has a type that could be wrong"
-    )
+    raise UnfitError(f"no argument of this call of {tool.name} has a type that could be wrong")
 
 
 _CHANGES: dict[str, Callable[[dict[str, Any], ToolSpec], dict[str, Any]]] = {

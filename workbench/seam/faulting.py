@@ -127,7 +127,14 @@ class Faults:
         hit = [fault for fault, _ in self.fired]
         return [fault for fault in self._all if not any(fault is each for each in hit)]
 
-    def why_unfired(self, fault: Fault) -> str:
+    def complaint(self) -> str:
+        """Which faults hit nothing and why, a line each."""
+        return "\n".join(
+            f"the fault {fault.label} never fired: {self._why_unfired(fault)}"
+            for fault in self.unfired()
+        )
+
+    def _why_unfired(self, fault: Fault) -> str:
         """Why a fault hit nothing, as a part of a sentence."""
         reason = self._reasons.get(self._number(fault))
         if reason:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import EditError
-from workbench.seam.broken_calls import CannotBreakError, break_call, made_call
+from workbench.seam.broken_calls import UnfitError, break_call, made_call
 from workbench.seam.calls import MISSING, Served
 from workbench.seam.exceptions import describe
 from workbench.trace.faults import (
@@ -45,10 +45,6 @@ _LIMIT = {
 """The finish reason for a token limit, where it is not ``length``."""
 
 _EMPTY: tuple[type, ...] = (dict, list, tuple, set, frozenset, str, bytes, bytearray)
-
-
-class UnfitError(Exception):
-    """The fault can do nothing to this answer; the text says why."""
 
 
 def reshape(fault: Fault, call: Call, served: Served, earlier: Any = MISSING) -> Served | None:
@@ -155,7 +151,7 @@ def _spoilt(fault: Refusal | CutOff | MalformedToolCall, call: Call, served: Ser
     body = _whole(shape, served)
     try:
         new = _CHANGES[type(fault)](fault, shape, asked, body)
-    except (EditError, CannotBreakError) as error:
+    except EditError as error:
         raise UnfitError(str(error)) from error
     head = _head(served.response)
     if served.chunks is None:

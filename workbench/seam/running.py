@@ -186,12 +186,7 @@ def _judge(result: RunResult, session: Session) -> None:
     if unapplied:
         result.drift = DriftError("\n".join(unapplied))
     elif result.unfired:
-        result.drift = DriftError(
-            "\n".join(
-                f"the fault {fault.label} never fired: {setting.faults.why_unfired(fault)}"
-                for fault in result.unfired
-            )
-        )
+        result.drift = DriftError(setting.faults.complaint())
     elif result.leftover and not result.fired and not setting.edits:
         result.drift = leftovers(result.leftover)
     if result.drift is not None:

@@ -50,9 +50,10 @@ class Verification:
         return self
 
     def __repr__(self) -> str:
-        count = len(self.results)
-        found = "no difference" if self.ok else f"{len(self.differences)} differences"
-        return f"<Verification of {self.trace.name or self.trace.id}: {count} replays, {found}>"
+        replays, count = len(self.results), len(self.differences)
+        made = "1 replay" if replays == 1 else f"{replays} replays"
+        found = "no difference" if self.ok else f"{count} difference{'s' if count > 1 else ''}"
+        return f"<Verification of {self.trace.name or self.trace.id}: {made}, {found}>"
 
 
 def verify(

@@ -97,13 +97,7 @@ class Layer:
         seam.release()
         self._result = result = self._run.close(_ending(error))
         if result.drift is None and self._strict and result.unfired:
-            faults = self._run.setting.faults
-            return DriftError(
-                "\n".join(
-                    f"the fault {fault.label} never fired: {faults.why_unfired(fault)}"
-                    for fault in result.unfired
-                )
-            )
+            return DriftError(self._run.setting.faults.complaint())
         return result.drift if self._strict else None
 
 
