@@ -81,7 +81,7 @@ def editing(trace: wb.Trace) -> None:
 
 
 def failing(trace: wb.Trace) -> None:
-    """The four faults take what they need by name and are aimed at a place."""
+    """Faults take what they need by name and are aimed at a place."""
     faults: list[Fault] = [
         HttpError(429, retry_after_s=2).at(wb.turn(2)),
         Timeout().at(wb.turn(2)),
@@ -89,6 +89,66 @@ def failing(trace: wb.Trace) -> None:
         StreamTruncate().at(wb.turn(2)),
     ]
     wb.replay(answer, trace, faults=faults)
+
+
+def checking(trace: wb.Trace) -> None:
+    """What is planned, verified and made again has a type of its own."""
+    assert_type(wb.plan(trace, edits=trace.edit(), tools_after="allow"), wb.Plan)
+    assert_type(wb.verify(answer, trace, runs=5), wb.Verification)
+    assert_type(wb.verify(answer, trace).raise_for_difference(), wb.Verification)
+    assert_type(wb.rebuild(answer, "fork.trace.jsonl", parent=trace), wb.RunResult)
+    wb.replay(answer, trace, latency=wb.Latency("constant", ms=20))
+    wb.record(answer, mode="once", to="run.trace.jsonl")
+    wb.record(answer, mode="twice", to="run.trace.jsonl")  # type: ignore[arg-type]
+    wb.replay(answer, trace, on_miss="live")  # type: ignore[arg-type]
+    wb.fork(answer, trace, on_miss="live")
+
+
+async def checking_async(trace: wb.Trace) -> None:
+    """The same, awaited."""
+    assert_type(await wb.averify(aanswer, trace), wb.Verification)
+    assert_type(await wb.arebuild(aanswer, trace), wb.RunResult)
+
+
+def blocks(trace: wb.Trace) -> None:
+    """A block that replays or forks gives what one that records gives."""
+    with wb.replaying(trace, match="position") as again:
+        answer("where is order 101?")
+    with wb.forking(trace, live_from=wb.turn(2)) as fork:
+        answer("where is order 101?")
+    assert_type(again.result, wb.RunResult)
+    assert_type(fork.plan, wb.Plan | None)
+
+
+async def through_an_io(io: wb.AgentIO) -> str:
+    """An async agent's own loop, typed by what it may ask for."""
+    reply = await io.call_model(model="m", messages=[{"role": "user", "content": "?"}])
+    assert_type(reply, wb.Reply)
+    for call in reply.tool_calls:
+        wb.tool_message(call, await io.call_tool(call.name, call.arguments))
+    assert_type(await io.ask_human("go on?", ["yes", "no"]), str)
+    return reply.text
+
+
+def through_a_sync_io(io: wb.SyncAgentIO) -> str:
+    """The same for code without a loop."""
+    assert_type(io.random(), float)
+    return io.call_model(model="m", messages=[{"role": "user", "content": "?"}]).text
+
+
+def ios(trace: wb.Trace) -> None:
+    """Every io that is made is an `AgentIO`, and its twin a `SyncAgentIO`."""
+    live = wb.live_io(model=wb.OpenAIModel(), tools=[refund])
+    made: list[wb.AgentIO] = [
+        live,
+        wb.recording_io(live, "run.trace.jsonl", ignore={"workbench": ["/body/seed"]}),
+        wb.replaying_io(trace, live, tools="verify"),
+        wb.faulty_io(live, [HttpError(429).at(wb.turn(1))]),
+        wb.scripted_io(["Hello."], human=["yes"]),
+    ]
+    twin: wb.SyncAgentIO = live.sync
+    del made, twin
+    wb.replaying_io(trace, tools="sometimes")  # type: ignore[arg-type]
 
 
 def tools() -> None:
