@@ -107,7 +107,8 @@ def _fork(
             ``"clock"``, ``"id"``, ``"random"``.
         secrets: what stands behind the placeholders of redacted secrets: texts, or a mapping from
             a placeholder or a rule's name to the text. A live call that holds another is refused.
-        breakpoints: where the run waits for the controller: places, or functions of a call.
+        breakpoints: where the run waits for the controller's ``on_pause``: places, or functions of
+            a call. The controller that is there by default goes on at once.
         latency: how long served answers take: ``"recorded"`` or a :class:`Latency`; none else.
         realtime: really wait where the agent sleeps, also before the run is live.
         redact: the trace's own rules of redaction that are not built in. Whether anything is

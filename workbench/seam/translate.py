@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.seam.misshape import reshape
-from workbench.trace.byhand.shapes import as_api, chunks_as_api
 from workbench.trace.faults import FAULT, StreamTruncate
 
 if TYPE_CHECKING:
     from workbench.seam.calls import Call, Served
     from workbench.trace.faults import Fault
     from workbench.trace.trace import Entry
-
-__all__ = ["as_api", "chunks_as_api", "recorded_fault", "spoiled"]
 
 
 def recorded_fault(entry: Entry) -> Fault | None:

@@ -345,7 +345,8 @@ class Trace(About):
     def verify(self) -> tuple[Notice, ...]:
         """Check the whole file: each line against its model, each request against its hash.
 
-        What is wrong is added to :attr:`notices`.
+        What is wrong is added to :attr:`notices`, and given. Whether an agent still does what is
+        in it is another question: see :func:`workbench.verify`.
         """
         from workbench.trace.checking import check_lines, check_requests
 
