@@ -32,6 +32,7 @@ def _recorded() -> wb.RunResult:
         ({"ignore": {"openai.chat": "/x"}}, "give a list of JSON pointers for each api, such as {"),
         ({"resumes": 3}, "3 is no trace and no file's path"),
         ({"latency": "slow"}, "latency='slow': choose one of 'none', 'constant', "),
+        ({"latency": "normal"}, "latency='normal' does not say how long: give Latency('normal', "),
     ],
 )
 def test_a_replay_says_what_an_option_takes(

@@ -74,12 +74,32 @@ def test_normal_latency_is_seeded() -> None:
     assert 0.035 < sum(drawn) / 200 < 0.045
 
 
+def test_each_run_draws_from_the_seed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One latency object given to two replays makes both wait the same."""
+    drawn: list[float] = []
+    seconds = wb.Latency.seconds
+
+    def noted(self: wb.Latency, entry: wb.Entry | None) -> float:
+        drawn.append(seconds(self, entry))
+        return drawn[-1]
+
+    monkeypatch.setattr(wb.Latency, "seconds", noted)
+    recorded = wb.record(quick)
+    latency = wb.Latency("normal", 2, seed=7)
+    for _ in range(2):
+        assert wb.replay(quick, recorded.trace, latency=latency).status == "ok"
+    first, second, *again = drawn
+    assert first != second
+    assert again == [first, second]
+
+
 def test_no_such_latency() -> None:
     """The models are named."""
     with pytest.raises(wb.UsageError, match="'none', 'constant', 'normal', 'recorded'"):
         wb.Latency("slow")  # type: ignore[arg-type]
-    with pytest.raises(wb.UsageError, match="not negative"):
-        wb.Latency("constant", -1)
+    for ms in (-1, float("nan"), float("inf")):
+        with pytest.raises(wb.UsageError, match=f"a latency of {ms!r} ms: give a number of"):
+            wb.Latency("constant", ms)
 
 
 def test_nobody_waits_on_replay(monkeypatch: pytest.MonkeyPatch) -> None:

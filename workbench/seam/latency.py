@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from workbench.errors import UsageError
@@ -28,6 +29,9 @@ class Latency:
             ``ms`` where that is not known.
         ms: milliseconds.
         seed: makes the waits of ``normal`` the same in every run.
+
+    Raises:
+        UsageError: there is no such model, or the time is negative or no number.
     """
 
     model: LatencyModel = "none"
@@ -39,19 +43,26 @@ class Latency:
         if self.model not in get_args(LatencyModel):
             known = ", ".join(repr(each) for each in get_args(LatencyModel))
             raise UsageError(f"latency={self.model!r}: choose one of {known}")
-        if not self.ms >= 0:
-            raise UsageError(f"a latency of {self.ms!r} ms: a time to wait is not negative")
+        if not 0 <= self.ms < math.inf:
+            raise UsageError(f"a latency of {self.ms!r} ms: give a number of milliseconds from 0")
         object.__setattr__(self, "_random", random.Random(self.seed))  # noqa: S311 - no secret
 
     @classmethod
     def of(cls, latency: Latency | str | None) -> Latency | None:
-        """The model that an option names; None for no waiting at all.
+        """The model that an option names, for one run; None for no waiting at all.
 
         Raises:
-            UsageError: there is no such model.
+            UsageError: there is no such model, or its name alone does not say how long.
         """
-        found = latency if isinstance(latency, cls | None) else cls(latency)  # type: ignore[arg-type]
-        return None if found is None or found.model == "none" else found
+        if latency is None:
+            return None
+        # Each run draws from the seed anew, also when the same object is given to several.
+        found = replace(latency) if isinstance(latency, cls) else cls(latency)  # type: ignore[arg-type]
+        if found.model in ("constant", "normal") and not isinstance(latency, cls):
+            raise UsageError(
+                f"latency={latency!r} does not say how long: give Latency({latency!r}, ms=200)"
+            )
+        return None if found.model == "none" else found
 
     def seconds(self, entry: Entry | None) -> float:
         """How long to wait before the answer, or the first piece of it, is handed over."""
