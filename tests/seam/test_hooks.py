@@ -49,5 +49,5 @@ def test_an_adapter_that_fails_is_named_each_time(folder: Path) -> None:
     """Nothing is recorded without the adapter that was asked for, however often one tries."""
     _package(folder, "broken_adapter", "def install():\n    raise ValueError('no SDK')\n")
     for _ in range(2):
-        with pytest.raises(UsageError, match=r"adapter 'broken_adapter' of broken_adapter .*no SDK"):
+        with pytest.raises(UsageError, match=r"'broken_adapter' of broken_adapter .*no SDK"):
             wb.record(lambda: None)

@@ -62,7 +62,7 @@ class Tape:
 
     def _add(self, entry: Taped) -> None:
         self.entries.append(entry)
-        digest = self.digest(entry)
+        digest = self.digest(entry) if self._digests or entry.hash is None else entry.hash
         if digest is not None:
             self._by_hash.setdefault((entry.kind, entry.step, digest), []).append(entry)
         self._by_step[entry.kind, entry.step].append(entry)

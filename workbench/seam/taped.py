@@ -74,21 +74,25 @@ class Taped(Entry):
             return MISSING
         return response
 
-    def __init__(self, trace: Trace, index: int, head: dict[str, Any], first_chunk: int) -> None:
-        super().__init__(trace, index)
-        line, result = trace.index.calls[index], trace.index.results[index]
-        text = {name: value for name, value in head.items() if type(value) is str}.get
-        self.id = text("id") or f"?{index + 1}"
-        self.kind = ENTRY_KINDS[trace.index.kinds[line]]
-        self.step = text("step") or ""
-        self.api, self.name, self.hash = text("api"), text("name"), text("hash")
-        self.enclosing = text("in")
-        self.stream = head.get("stream") is True
-        self.repeat = head.get("repeat") is True
-        call = self.kind in ("model", "tool")
+    def __init__(
+        self, trace: Trace, index: int, kind: str, head: dict[str, Any], first_chunk: int
+    ) -> None:
+        self.trace, self._index, self.kind = trace, index, kind
+        get, result = head.get, trace.index.results[index]
+        self.id = _text(get("id")) or f"?{index + 1}"
+        self.step = _text(get("step")) or ""
+        self.api, self.name, self.hash = _text(get("api")), _text(get("name")), _text(get("hash"))
+        self.enclosing = _text(get("in"))
+        self.stream, self.repeat = get("stream") is True, get("repeat") is True
+        call = kind in ("model", "tool")
         self.open, self.result_line = call and result < 0, result
-        self.plain = call and result >= 0 and first_chunk < 0 and not (self.stream or self.repeat)
-        self.handed_over = first_chunk if first_chunk >= 0 else max(line, result)
+        self.plain = call and result >= 0 > first_chunk and not (self.stream or self.repeat)
+        line = result if result >= 0 else trace.index.calls[index]
+        self.handed_over = first_chunk if first_chunk >= 0 else line
+
+
+def _text(value: Any) -> str | None:
+    return value if type(value) is str else None
 
 
 def calls_of(trace: Trace) -> Iterator[Taped]:
@@ -97,6 +101,8 @@ def calls_of(trace: Trace) -> Iterator[Taped]:
     chunks: dict[int, int] = {}
     for line, entry in zip(index.chunk_lines, index.chunk_entries, strict=True):
         chunks.setdefault(entry, line)
+    kinds = {code: name for code, name in ENTRY_KINDS.items() if name in KINDS}
     for entry, line in enumerate(index.calls):
-        if ENTRY_KINDS[index.kinds[line]] in KINDS:
-            yield Taped(trace, entry, read(line), chunks.get(entry, -1))
+        kind = kinds.get(index.kinds[line])
+        if kind is not None:
+            yield Taped(trace, entry, kind, read(line), chunks.get(entry, -1))
