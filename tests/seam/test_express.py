@@ -123,3 +123,39 @@ def test_calls_in_threads_are_all_there() -> None:
         e.id for e in recorded.trace.entries
     )
     assert {e.text for e in replayed.trace.models()} == set(recorded.output)
+
+
+def test_after_a_live_write_nothing_takes_the_short_way(world: World) -> None:
+    """The world is another one then: a read that was recorded is made again, and not served."""
+    stock = {"apples": 3}
+
+    @wb.tool(effect="write")
+    def take(what: str) -> None:
+        stock[what] -= 1
+
+    @wb.tool(effect="read")
+    def count(what: str) -> int:
+        return stock[what]
+
+    def agent(taking: bool) -> list[int]:
+        out = [count("apples")]
+        if taking:
+            take("apples")
+        return [*out, ask("how many?") and count("apples")]
+
+    recorded = wb.record(agent, False)
+    fork = wb.fork(agent, recorded.trace, True, on_miss="live", tools_after="allow")
+    assert (fork.status, fork.output) == ("ok", [3, 2]), fork.error
+    assert [(call.name, call.how) for call in fork.calls] == [
+        ("count", "replayed"),
+        ("take", "live"),
+        ("m-1", "replayed"),
+        ("count", "live"),
+    ]
+    assert [entry.source for entry in fork.trace.entries] == [
+        "replayed",
+        "live",
+        "replayed",
+        "live",
+    ]
+    assert len(world.ran) == 1

@@ -40,7 +40,7 @@ class Express:
         session, kind = self._session, call.kind
         if call.stream or session.stopped is not None or session.drift is not None:
             return None
-        if kind not in ("model", "tool"):
+        if kind not in ("model", "tool") or session.guard.wrote:
             return None
         call.digest = digest = session.tickets.hasher(call).whole(kind, call.api, call.request)
         if digest is None:
