@@ -163,8 +163,6 @@ class Serve:
 
     ticket: Ticket
     served: Served
-    delay_s: float = 0.0
-    """Seconds to wait before, by a latency model."""
     below: list[ErrorInfo] = field(default_factory=list)
     """With what the SDK's own first tries fail, before it gets this."""
 

@@ -7,7 +7,6 @@ Nothing here decides anything; the session does.
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +49,6 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
         decision = _wait(seam, decision, hooks)
     seam.report()
     if isinstance(decision, Serve) and not decision.below:
-        if decision.delay_s:
-            time.sleep(decision.delay_s)
         return _handed(seam, call, decision, hooks, hooks.deliver(decision.served))
     if isinstance(decision, Fail):
         raise raised(decision, hooks)
@@ -84,8 +81,6 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
         decision = await _await(seam, decision, hooks)
     seam.report()
     if isinstance(decision, Serve) and not decision.below:
-        if decision.delay_s:
-            await asyncio.sleep(decision.delay_s)
         result = await _settled(hooks.deliver(decision.served))
         return _handed(seam, call, decision, hooks, result)
     if isinstance(decision, Fail):
@@ -124,12 +119,13 @@ def _wait(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
 
 
 async def _await(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
-    future = asyncio.shield(asyncio.wrap_future(seam.wait_for(hold)))
-    verdict: Any
+    future = asyncio.wrap_future(seam.wait_for(hold))
+    verdict: Any = "time"
     try:
-        verdict = await asyncio.wait_for(future, hold.patience_s or None)
-    except TimeoutError:
-        verdict = "time"
+        # Not wait_for, which lets a cancellation go by that comes with the answer.
+        done, _ = await asyncio.wait({future}, timeout=hold.patience_s or None)
+        if done:
+            verdict = future.result()
     except BaseException as error:
         seam.abandon(hold, _cancelled(hooks, error))
         raise

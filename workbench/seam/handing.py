@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.seam.calls import Hold, Serve
@@ -30,6 +32,8 @@ class Handing:
         self._tries = tries
         self.order = Order(setting.tape, setting.ordered())
         self._held: dict[str, Served] = {}
+        self._delayed: dict[str, Future[Verdict]] = {}
+        """Those among them that take a while, by a latency model."""
 
     def holds(self, ticket: Ticket) -> bool:
         """Whether a call waits for its turn."""
@@ -39,6 +43,8 @@ class Handing:
         """Whoever made a waiting call was stopped; False when it did not wait."""
         if self._held.pop(ticket.id, None) is None:
             return False
+        if self._delayed.pop(ticket.id, None) is not None:
+            self.order.runs(ticket, -1)
         self.order.forget(ticket)
         return True
 
@@ -60,20 +66,41 @@ class Handing:
         if ticket.entry is not None and ticket.source in ("replayed", "edited"):
             self._tape.consume(ticket.entry)
         self._ledger.begin(ticket)
+        delay = self._latency.seconds(ticket.entry) if self._latency is not None else 0.0
+        if not delay:
+            return self._when_due(ticket, served)
+        self._held[ticket.id] = served
+        future: Future[Verdict] = Future()
+        self._delayed[ticket.id] = future
+        self.order.runs(ticket, +1)
+        return Hold(ticket, future=future, patience_s=delay)
+
+    def in_turn(self, ticket: Ticket, verdict: Verdict) -> Hold | Serve:
+        """It waited: as long as an answer takes, or for the calls that were handed over before it
+        when they were recorded."""
+        if self._delayed.pop(ticket.id, None) is not None:
+            self.order.runs(ticket, -1)
+            return self._when_due(ticket, self._held.pop(ticket.id))
+        if verdict == "time" and not self.order.is_due(ticket):
+            if not self.order.stuck(ticket) or not self.order.skip_to(ticket):
+                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
+            entry = ticket.entry.id if ticket.entry is not None else ticket.id
+            self._ledger.note(f"{entry} was reordered: what came before it did not come")
+        return self.over(ticket, self._held.pop(ticket.id))
+
+    def release_all(self) -> None:
+        """The run is stopped: nobody waits."""
+        for future in self._delayed.values():
+            with suppress(InvalidStateError):
+                future.set_result("go")
+        self.order.release_all()
+
+    def _when_due(self, ticket: Ticket, served: Served) -> Hold | Serve:
         turn = self.order.begins(ticket) if ticket.source == "replayed" else None
         if turn is None:
             return self.over(ticket, served)
         self._held[ticket.id] = served
         return Hold(ticket, future=turn, patience_s=PATIENCE_S)
-
-    def in_turn(self, ticket: Ticket, verdict: Verdict) -> Hold | Serve:
-        """It waited for the calls that were handed over before it when they were recorded."""
-        if verdict == "time":
-            if not self.order.stuck() or not self.order.skip_to(ticket):
-                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
-            entry = ticket.entry.id if ticket.entry is not None else ticket.id
-            self._ledger.note(f"{entry} was reordered: what ended before it did not come")
-        return self.over(ticket, self._held.pop(ticket.id))
 
     def over(self, ticket: Ticket, served: Served) -> Serve:
         """Hand it over: what comes whole is written down, of a stream its reader tells."""
@@ -88,6 +115,4 @@ class Handing:
             ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
         self._guard.served(ticket, served)
         self.order.handed_over(ticket)
-        latency = self._latency
-        delay = latency.seconds(ticket.entry) if latency is not None else 0.0
-        return Serve(ticket, served, delay, below)
+        return Serve(ticket, served, below)

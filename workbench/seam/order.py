@@ -1,8 +1,13 @@
-"""The order in which calls at once ended when they were recorded, so that races end as they did.
+"""The order in which calls at once began and ended when they were recorded, so that races end as
+they did.
 
-A served call is handed over once all calls are that were handed over before it. If those never
-come (the agent was changed, or an edit made them void) nobody waits for ever: as soon as every open
-call waits and nothing new begins for a moment, the first of them goes on, and that is said.
+Calls that overlapped are a **race**. In a race a served call is handed over once every call has
+begun that had begun by then, and every answer was handed over that had been handed over by then.
+Calls of different races wait for nothing: whoever asks one after the other keeps his own order.
+
+If what is waited for never comes (the agent was changed, or an edit made it void) nobody waits for
+ever: once nothing new begins for as long as it took when it was recorded, the first call that waits
+goes on, and that is said.
 """
 
 from __future__ import annotations
@@ -21,6 +26,41 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 0.05
 """For so long nothing new must begin before a call goes on out of its turn."""
+_SLOWER = 1.5
+"""By so much a replay may be slower than the recording in coming to its next call."""
+_LONGEST_S = 10.0
+"""So long a call waits at most, whatever else goes on."""
+
+
+class Race:
+    """Recorded calls that overlapped: what began and was handed over, in its order."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.entries = {each.id: each for each in entries}
+        begun = [(each.line, "begun", each.id) for each in entries]
+        over = [(each.handed_over + 1, "over", each.id) for each in entries]
+        self.moments = sorted(begun + over)
+        self.place = {name: at for at, (_, what, name) in enumerate(self.moments) if what == "over"}
+        self.next = 0
+        """The first moment that has not come yet."""
+        self.waiting: dict[str, Waiting] = {}
+        """Calls that wait for their turn, by entry."""
+
+
+class Waiting:
+    """A call that waits for its turn."""
+
+    __slots__ = ("future", "since", "ticket")
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+        self.future: Future[Verdict] = Future()
+        self.since = time.monotonic()
+
+    def go(self) -> None:
+        """Its turn has come."""
+        with suppress(InvalidStateError):
+            self.future.set_result("go")
 
 
 class Order:
@@ -28,110 +68,156 @@ class Order:
 
     def __init__(self, tape: Tape, entries: Iterable[Entry] = ()) -> None:
         self._tape = tape
-        ranked = sorted((each.handed_over, each.id) for each in entries)
-        self._queue = [entry_id for _, entry_id in ranked]
-        self._rank = {entry_id: rank for rank, entry_id in enumerate(self._queue)}
-        self._next = 0
+        self._race: dict[str, Race] = {}
+        for race in _races(entries):
+            self._race.update(dict.fromkeys(race.entries, race))
         self._under_way: set[str] = set()
         """Recorded entries whose call has begun and is not handed over yet."""
-        self._running = 0
+        self._running: dict[str, Ticket] = {}
         """Calls that run in the world."""
-        self._waiting: dict[str, Future[Verdict]] = {}
         self._begun_at = 0.0
 
     def begins(self, ticket: Ticket) -> Future[Verdict] | None:
         """A served call begins: None if it may be handed over, else what it waits for."""
         entry = ticket.entry
-        if not self._queue or entry is None or entry.id not in self._rank:
+        race = self._race.get(entry.id) if entry is not None else None
+        if entry is None or race is None:
             return None
         self._begun_at = time.monotonic()
         self._under_way.add(entry.id)
-        if self._due(entry.id):
-            return None
-        future: Future[Verdict] = Future()
-        self._waiting[entry.id] = future
-        return future
+        due = self._due(race, entry.id)
+        waiting = Waiting(ticket)
+        if not due:
+            race.waiting[entry.id] = waiting
+        self._let_go(race)
+        return None if due else waiting.future
 
     def passes(self, entry: Entry) -> bool:
         """Whether a call may begin and end at once, and nobody waits for it; then it has."""
-        if not self._queue:
+        race = self._race.get(entry.id) if self._race else None
+        if race is None:
             return True
-        queue, name = self._queue, entry.id
-        if self._waiting:
+        if race.waiting:
             return False
-        if self._next < len(queue) and queue[self._next] == name:
-            self._next += 1
-            return True
-        if not self._due(name):
-            return False
-        if self._next < len(queue) and queue[self._next] == name:
-            self._next += 1
-        return True
+        self._under_way.add(entry.id)
+        due = self._due(race, entry.id)
+        self._under_way.discard(entry.id)
+        return due
 
     def future(self, ticket: Ticket) -> Future[Verdict]:
         """What a waiting call waits for."""
+        return self._waits(ticket).future
+
+    def is_due(self, ticket: Ticket) -> bool:
+        """Whether the turn of a waiting call has come, though nobody said so."""
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
-        return self._waiting[ticket.entry.id]
+        return self._due(self._race[ticket.entry.id], ticket.entry.id)
 
     def runs(self, ticket: Ticket, by: int) -> None:
         """One call more, or one less, runs in the world."""
-        self._running += by
         self._begun_at = time.monotonic()
-        if by > 0 and ticket.entry is not None and ticket.entry.id in self._rank:
+        if by < 0:
+            self._running.pop(ticket.id, None)
+            return
+        self._running[ticket.id] = ticket
+        race = self._race.get(ticket.entry.id) if ticket.entry is not None else None
+        if race is not None and ticket.entry is not None:
             self._under_way.add(ticket.entry.id)
+            self._let_go(race)
 
     def handed_over(self, ticket: Ticket) -> None:
         """A call got its answer; whoever waited for that may go on."""
-        if not self._queue or ticket.entry is None:
-            return
-        self._under_way.discard(ticket.entry.id)
-        if self._waiting:
-            self._waiting.pop(ticket.entry.id, None)
-            self._let_go()
-
-    def forget(self, ticket: Ticket) -> None:
-        """Whoever made a waiting call was stopped."""
-        if ticket.entry is not None:
-            self._waiting.pop(ticket.entry.id, None)
+        race = self._race.get(ticket.entry.id) if ticket.entry is not None else None
+        if race is not None and ticket.entry is not None:
             self._under_way.discard(ticket.entry.id)
-            self._let_go()
+            race.waiting.pop(ticket.entry.id, None)
+            self._let_go(race)
 
-    def stuck(self) -> bool:
-        """Whether every open call waits, and nothing new has begun for a while."""
-        idle = time.monotonic() - self._begun_at
-        return self._running <= 0 and idle >= PATIENCE_S * 0.9
+    forget = handed_over
+    """Whoever made a waiting call was stopped: nobody waits for it."""
+
+    def stuck(self, ticket: Ticket) -> bool:
+        """Whether what a call waits for does not come: nothing runs that could bring it, and
+        nothing new has begun for longer than it took when it was recorded."""
+        now, waiting = time.monotonic(), self._waits(ticket)
+        if now - waiting.since >= _LONGEST_S:
+            return True
+        if any(not self._holds_up(each, ticket) for each in self._running.values()):
+            return False
+        idle = now - max(self._begun_at, waiting.since)
+        return idle >= self._patience(ticket) * 0.9
 
     def skip_to(self, ticket: Ticket) -> bool:
         """Nobody waits any longer for calls that do not come; whether this very call goes on."""
-        first = min(self._waiting, key=self._rank.__getitem__, default=None)
-        if first is None or ticket.entry is None or ticket.entry.id != first:
+        assert ticket.entry is not None  # noqa: S101 - else it did not wait
+        race = self._race[ticket.entry.id]
+        first = min(race.waiting, key=race.place.__getitem__)
+        if ticket.entry.id != first:
             return False
-        self._next = self._rank[first]
-        self._waiting.pop(first)
+        race.next = race.place[first]
         return True
 
     def release_all(self) -> None:
         """The run is stopped: nobody waits."""
-        for future in self._waiting.values():
-            _go(future)
+        for race in set(self._race.values()):
+            for waiting in race.waiting.values():
+                waiting.go()
 
-    def _due(self, entry_id: str) -> bool:
-        """Whether all that were handed over before it are."""
-        while self._next < len(self._queue):
-            head = self._queue[self._next]
-            if head == entry_id:
-                return True
-            if head in self._under_way or not self._tape.is_gone(head):
-                return self._rank[entry_id] < self._next
-            self._next += 1
+    def _waits(self, ticket: Ticket) -> Waiting:
+        assert ticket.entry is not None  # noqa: S101 - else it did not wait
+        return self._race[ticket.entry.id].waiting[ticket.entry.id]
+
+    def _due(self, race: Race, name: str) -> bool:
+        """Whether all has come that came before it was handed over."""
+        place = race.place[name]
+        while race.next < place:
+            _, what, other = race.moments[race.next]
+            if other != name and not self._has_come(what, other):
+                return False
+            race.next += 1
         return True
 
-    def _let_go(self) -> None:
-        for entry_id in list(self._waiting):
-            if self._due(entry_id):
-                _go(self._waiting[entry_id])
+    def _has_come(self, what: str, name: str) -> bool:
+        if what == "begun":
+            return name in self._under_way or self._tape.is_gone(name)
+        return name not in self._under_way and self._tape.is_gone(name)
+
+    def _let_go(self, race: Race) -> None:
+        for name, waiting in race.waiting.items():
+            if self._due(race, name):
+                waiting.go()
+
+    def _holds_up(self, running: Ticket, ticket: Ticket) -> bool:
+        """Whether a call that runs cannot end before the waiting one, which is inside it."""
+        outer = ticket.call.enclosing
+        while outer is not None:
+            if outer == running.id:
+                return True
+            around = self._running.get(outer)
+            outer = around.call.enclosing if around is not None else None
+        return False
+
+    def _patience(self, ticket: Ticket) -> float:
+        """How long to wait for what comes next: longer where it was long in coming."""
+        entry = ticket.entry
+        assert entry is not None  # noqa: S101 - else it did not wait
+        race = self._race[entry.id]
+        _, _, awaited = race.moments[race.next]
+        begun, then = entry.at_s, race.entries[awaited].at_s
+        gap = then - begun if begun is not None and then is not None else 0.0
+        return min(PATIENCE_S + _SLOWER * max(gap, 0.0), _LONGEST_S)
 
 
-def _go(future: Future[Verdict]) -> None:
-    with suppress(InvalidStateError):
-        future.set_result("go")
+def _races(entries: Iterable[Entry]) -> Iterable[Race]:
+    """The calls that overlapped, put together; one that ran alone is in none."""
+    together: list[Entry] = []
+    end = -1
+    for entry in sorted(entries, key=lambda each: each.line):
+        if entry.line > end:
+            if len(together) > 1:
+                yield Race(together)
+            together = []
+        together.append(entry)
+        end = max(end, entry.handed_over + 1)
+    if len(together) > 1:
+        yield Race(together)

@@ -142,7 +142,7 @@ class Session:
     def stop(self, error: StopRun) -> None:
         """End the run: every further call and chunk raises this."""
         self.stopped = self.stopped or error
-        self.handing.order.release_all()
+        self.handing.release_all()
 
     def read(self, reading: Reading) -> None:
         """Decide what a reading of the clock, an id or a random number gives.
