@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import PydanticUndefined
 
 FORMAT: Literal["workbench-trace"] = "workbench-trace"
 VERSION = 1
@@ -60,7 +59,7 @@ def _defaults(model: type[BaseLine]) -> dict[str, Any]:
     return {
         name: field.default
         for name, field in model.model_fields.items()
-        if field.default is not PydanticUndefined
+        if not field.is_required() and field.default_factory is None
     }
 
 
