@@ -52,6 +52,8 @@ class Express:
         entry = same[0]
         if not entry.plain or entry.api != call.api or not session.tape.alone(entry):
             return None
+        if entry.id in session.setting.pins.inside:
+            return None
         response = entry.plain_response()
         if response is MISSING or not session.handing.order.passes(entry):
             return None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.seam.ledger import Ledger
     from workbench.seam.setting import Setting
     from workbench.seam.tries import Tries
+    from workbench.trace.trace import Entry
 
 
 class Handing:
@@ -24,6 +25,7 @@ class Handing:
     def __init__(
         self, setting: Setting, ledger: Ledger, injecting: Injecting, guard: Guard, tries: Tries
     ) -> None:
+        self._setting = setting
         self._tape = setting.tape
         self._latency = setting.policy.latency
         self._ledger = ledger
@@ -66,6 +68,8 @@ class Handing:
         if ticket.entry is not None and ticket.source in ("replayed", "edited"):
             self._tape.consume(ticket.entry)
         self._ledger.begin(ticket)
+        if ticket.source == "replayed" and ticket.entry is not None:
+            self._keep_inside(ticket, ticket.entry)
         delay = self._latency.seconds(ticket.entry) if self._latency is not None else 0.0
         if not delay:
             return self._when_due(ticket, served)
@@ -74,6 +78,15 @@ class Handing:
         self._delayed[ticket.id] = future
         self.order.runs(ticket, +1)
         return Hold(ticket, future=future, patience_s=delay)
+
+    def _keep_inside(self, ticket: Ticket, entry: Entry) -> None:
+        inside = self._setting.inside(entry)
+        for each in inside:
+            if each.kind in ("clock", "value"):
+                self._setting.pins.consume(each)
+        if inside:
+            self._ledger.inside(ticket, inside)
+            self._tries.turns += sum(e.kind == "model" and e.attempt == 1 for e in inside)
 
     def in_turn(self, ticket: Ticket, verdict: Verdict) -> Hold | Serve:
         """It waited: as long as an answer takes, or for the calls that were handed over before it

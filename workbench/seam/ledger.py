@@ -19,6 +19,8 @@ from workbench.seam.writing import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.seam.calls import CallReport, Outcome, Served, Ticket
     from workbench.trace.entries import ErrorInfo
     from workbench.trace.journal import Journal
@@ -86,8 +88,19 @@ class Ledger:
 
     def keep(self, entry: Entry) -> None:
         """A recorded call that was not made this time stays in the trace."""
-        for line in kept_lines(entry, self.journal.new_id()):
-            self.journal.append(line)
+        self._again([entry], {})
+
+    def inside(self, ticket: Ticket, entries: Sequence[Entry]) -> None:
+        """What was recorded inside a call that is served whole stays inside it."""
+        assert ticket.entry is not None  # noqa: S101 - what is served whole was recorded
+        self._again(entries, {ticket.entry.id: ticket.id})
+
+    def _again(self, entries: Sequence[Entry], ids: dict[str, str]) -> None:
+        for entry in entries:
+            ids[entry.id] = self.journal.new_id()
+            self._counts[entry.kind] += entry.kind not in ("clock", "value")
+            for line in kept_lines(entry, ids):
+                self.journal.append(line)
 
     def note(self, text: str) -> None:
         """Something that is worth knowing, once."""

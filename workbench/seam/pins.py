@@ -73,12 +73,17 @@ class Pins:
         self.edited: set[str] = set()
         """Readings whose edit was made use of."""
         self._recorded: dict[Site, deque[Entry]] = defaultdict(deque)
+        self.inside: dict[str, list[Entry]] = {}
+        """Readings inside a tool's call, by that call."""
+        self._gone: set[str] = set()
         self._nth: dict[Site, int] = defaultdict(int)
         self._last_clock: tuple[datetime, float] | None = None
         for entry in trace.entries if trace is not None else ():
             if entry.kind in ("clock", "value"):
                 key = (str(entry.name), str(entry.site), entry.step, entry.enclosing is not None)
                 self._recorded[key].append(entry)
+                if entry.enclosing is not None:
+                    self.inside.setdefault(entry.enclosing, []).append(entry)
 
     def find(self, reading: Reading) -> None:
         """Note which reading at that site this is, from 1, and its recorded entry.
@@ -89,7 +94,13 @@ class Pins:
         key = (reading.name, reading.site, current_step(), ENCLOSING.get() is not None)
         self._nth[key] += 1
         queue = self._recorded.get(key)
+        while queue and queue[0].id in self._gone:
+            queue.popleft()
         reading.nth, reading.entry = self._nth[key], queue.popleft() if queue else None
+
+    def consume(self, entry: Entry) -> None:
+        """A reading belongs to a tool's call that is served whole: nobody reads it again."""
+        self._gone.add(entry.id)
 
     def serve(self, reading: Reading) -> None:
         """The recorded reading, or what a person made of it."""

@@ -289,6 +289,9 @@ class Session:
         return Perform(ticket, request, self.injecting.below(ticket), stand_in)
 
     def _serve(self, ticket: Ticket, served: Served) -> Decision:
+        error = served.error
+        if served.chunks is None and error is not None and error.type == "stopped":
+            self.drift = self.drift or DriftError(error.message)  # more than was received
         return self._unless_dead(ticket, self.handing.serve(ticket, served))
 
     def _unless_dead(self, ticket: Ticket, decision: D) -> D | Fail:

@@ -90,6 +90,13 @@ class Setting:
             if entry.id not in done:
                 yield entry
 
+    def inside(self, entry: Entry) -> list[Entry]:
+        """What was recorded inside a call, in its order: calls and readings."""
+        found: list[Entry] = []
+        for each in (*self.tape.inside(entry.id), *self.pins.inside.get(entry.id, ())):
+            found += [each, *self.inside(each)]
+        return sorted(found, key=lambda each: each.seq)
+
     def done_before(self) -> set[str]:
         """What a crashed run did, so that the one that goes on from it need not do it again."""
         return done_by(self.resumes) if self.resumes is not None else set()

@@ -86,6 +86,10 @@ class Tape:
         """The entries with a hash of which the first is still to be served, in their order."""
         return self._by_hash.get((kind, step, digest))
 
+    def inside(self, entry_id: str) -> list[Taped]:
+        """The calls that were made inside a call."""
+        return self._inside.get(entry_id, [])
+
     def alone(self, entry: Entry) -> bool:
         """Whether an entry is still to be served, and no call was made inside it."""
         return entry.id not in self._gone and entry.id not in self._inside

@@ -13,14 +13,15 @@ from workbench.trace.entries import (
     EventLine,
     InputLine,
     ResultLine,
+    ValueLine,
 )
 from workbench.trace.entry import USAGE_FIELDS
 from workbench.trace.payloads import has_view, view
 from workbench.trace.times import utc_now
-from workbench.trace.values import dumps
+from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from workbench.seam.calls import Call, Outcome, Served, Ticket
     from workbench.trace.entries import BaseLine
@@ -153,28 +154,40 @@ def replayed_line(
     return _result(ticket.id, fields, at)
 
 
-def kept_lines(entry: Entry, new_id: str) -> Iterator[BaseLine]:
-    """The lines of a recorded entry once more, under another id."""
+def kept_lines(entry: Entry, ids: Mapping[str, str]) -> Iterator[BaseLine]:
+    """The lines of a recorded entry once more. ``ids``: new ids, of it and of what it names."""
     names = {"kind", "api", "model", "name", "stream", "effect", "key", "hash", "where", "step"}
-    head = {name: getattr(entry, name) for name in names}
-    head |= {"id": new_id, "origin": entry.id, "reason": "hit", "at": utc_now()}
+    head = {name: getattr(entry, name) for name in (*names, "nth", "site")}
+    head |= {"id": ids[entry.id], "origin": entry.id, "reason": "hit", "at": utc_now()}
+    head["enclosing"] = ids.get(str(entry.enclosing))
     fields = {name: value for name, value in head.items() if value}
+    again: dict[str, Any] = {"source": "replayed"}
     if entry.kind == "event":
-        data = entry.request["data"]
-        fields = {k: v for k, v in fields.items() if k in EventLine.model_fields}
-        yield EventLine(line="event", **fields, type=str(entry.type), source="replayed", data=data)
-        return
-    if entry.kind == "input":
-        fields = {k: v for k, v in fields.items() if k in InputLine.model_fields}
+        yield _one_line(EventLine, fields, type=entry.type, data=entry.request["data"], **again)
+    elif entry.kind == "input":
         answer = {"value": entry.response} if entry.error is None else {"error": entry.error}
-        yield InputLine(line="input", **fields, **entry.request, source="replayed", **answer)
-        return
-    yield CallLine(**fields, request=entry.request)
-    for chunk in entry.chunks:
-        yield ChunkLine(of=new_id, offset_s=chunk.offset_s, data=chunk.data)
-    found = ("duration_s", "first_s", "ended", "provider", "usage", "error")
-    result = {name: getattr(entry, name) for name in found} | {"source": "replayed"}
-    yield _result(new_id, {**result, "model": entry.reply_model, "response": entry.response})
+        yield _one_line(InputLine, fields, **entry.request, **answer, **again)
+    elif entry.kind in ("clock", "value"):
+        yield _one_line(ValueLine, fields, line=entry.kind, value=encode(entry.value), **again)
+    else:
+        if entry.attempt > 1:
+            fields["attempt"] = entry.attempt
+        asked_by = ids.get(str(entry.asked_by))
+        if asked_by is not None:
+            fields["asked_by"] = asked_by
+        known = {k: v for k, v in fields.items() if k in CallLine.model_fields}
+        yield CallLine(**known, request=entry.request)
+        for chunk in entry.chunks:
+            yield ChunkLine(of=ids[entry.id], offset_s=chunk.offset_s, data=chunk.data)
+        found = ("duration_s", "first_s", "ended", "provider", "usage", "error")
+        result = {name: getattr(entry, name) for name in found} | again
+        result |= {"model": entry.reply_model, "response": entry.response}
+        yield _result(ids[entry.id], result)
+
+
+def _one_line(kind: type[BaseLine], fields: dict[str, Any], **more: Any) -> BaseLine:
+    known = {name: value for name, value in fields.items() if name in kind.model_fields}
+    return kind(**{"line": kind.model_fields["line"].default, **known, **more})
 
 
 def _result(of: str, fields: dict[str, Any], at: str | None = None) -> ResultLine:

@@ -1,0 +1,75 @@
+"""What happened inside a tool stays in the trace when the tool is served whole."""
+
+from typing import Any
+
+from scripted import World, ask
+
+import workbench as wb
+
+
+@wb.tool(effect="read")
+def research(topic: str) -> dict[str, Any]:
+    """Ask a model twice, read the clock, and write an event."""
+    first = ask(f"about {topic}")["content"]
+    wb.write_event("found", first)
+    inner = look(topic)
+    return {"at": wb.now(), "text": ask(f"more on {first}")["content"], "inner": inner}
+
+
+@wb.tool(effect="read")
+def look(topic: str) -> str:
+    """A tool inside the tool."""
+    return f"{topic} {wb.random():.3f}"
+
+
+def agent() -> list[Any]:
+    """Ask, research twice, ask."""
+    out: list[Any] = [ask("begin")["content"]]
+    out += [research("x"), research("y")]
+    return [*out, ask("end")["content"]]
+
+
+def shape(trace: wb.Trace) -> list[tuple[Any, ...]]:
+    """What each entry is, where it is, and what came of it."""
+    order = {entry.id: number for number, entry in enumerate(trace.entries)}
+    return [
+        (
+            entry.kind,
+            entry.name or entry.type,
+            order.get(str(entry.enclosing)),
+            order.get(str(entry.asked_by)),
+            entry.hash,
+            entry.turn.number if entry.turn else None,
+            entry.data if entry.kind == "event" else entry.value or entry.response,
+        )
+        for entry in trace.entries
+    ]
+
+
+def test_a_replay_keeps_what_was_inside(world: World) -> None:
+    """The same entries in the same places, the same turns, and no difference."""
+    recorded = wb.record(agent)
+    replayed = wb.replay(agent, recorded.trace)
+    assert replayed.status == "ok"
+    assert shape(replayed.trace) == shape(recorded.trace)
+    assert replayed.diff().same
+    assert wb.verify(agent, recorded.trace, runs=2).ok
+
+
+def test_the_tools_of_a_replayed_trace_can_run(world: World) -> None:
+    """A replay's or fork's own trace has all that its tools need to run again."""
+    recorded = wb.record(agent)
+    fork = wb.fork(agent, recorded.trace, live_from=wb.turn(6))
+    assert [call.how for call in fork.calls] == ["replayed"] * 3 + ["live"]
+    again = wb.replay(agent, fork.trace, tools="live")
+    assert (again.status, again.output) == ("ok", fork.output)
+
+
+def test_readings_of_a_served_tool_are_not_handed_to_a_later_one(world: World) -> None:
+    """Past the cut the second call of the tool goes on with its own readings."""
+    recorded = wb.record(agent)
+    second = recorded.trace.tools("research")[1]
+    fork = wb.fork(agent, recorded.trace, live_from=wb.entry(second.id))
+    assert fork.status == "ok"
+    assert fork.output[2]["at"] == recorded.output[2]["at"]
+    assert fork.output[2]["inner"] == recorded.output[2]["inner"]
