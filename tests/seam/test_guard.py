@@ -198,3 +198,60 @@ def test_a_rotated_secret_is_served_and_said(world: World) -> None:
     assert world.ran == []
     assert any("secret rotated" in notice for notice in replayed.notices)
     assert [call.reason for call in replayed.calls] == ["rotated"]
+
+
+def test_an_async_stand_in_is_awaited() -> None:
+    """For an async tool; for a plain one it is refused with the reason."""
+
+    @wb.tool(effect="write")
+    async def pay(order_id: int) -> str:
+        return f"paid {order_id}"
+
+    async def payer() -> str:
+        ask("shall I?")
+        return await pay(7)
+
+    async def stand_in(order_id: int) -> str:
+        return f"would pay {order_id}"
+
+    recorded = wb.record(payer)
+    options: dict[str, Any] = {"live_from": wb.turn(1), "tools_after": "simulate"}
+    fork = wb.fork(payer, recorded.trace, simulate={"pay": stand_in}, **options)
+    assert (fork.status, fork.output) == ("ok", "would pay 7")
+
+    plain = wb.record(agent)
+
+    async def too_late(order_id: int, amount: float) -> None:
+        raise AssertionError
+
+    refused = wb.fork(agent, plain.trace, simulate={"refund": too_late}, **options)
+    assert refused.status == "failed"
+    assert "give a plain function" in str(refused.error)
+
+
+def test_a_paused_call_can_be_answered() -> None:
+    """Before the cut too: a tool with a value, a model with a text; nothing is left over."""
+    recorded = wb.record(agent)
+
+    def answered(where: Any, result: Any) -> wb.RunResult:
+        clerk = Clerk(lambda question: question.simulate(result))
+        return wb.fork(
+            agent,
+            recorded.trace,
+            breakpoints=[where],
+            on_miss="live",
+            tools_after="allow",
+            controller=clerk,
+        )
+
+    tool = answered(lambda call: call.name == "look_up", {"order_id": 1, "paid": 2.5})
+    assert (tool.status, tool.leftover[0].name) == ("ok", "refund")
+    assert REFUNDS[-1][1] == 2.5
+    assert [call.how for call in tool.calls] == ["simulated", "replayed", "live"]
+    model = answered(wb.turn(1), "by all means")
+    assert model.status == "ok"
+    assert model.trace.turn(1).text == "by all means"
+    assert model.leftover == []
+    refused = answered(wb.turn(1), 3)
+    assert refused.status == "blocked"
+    assert any("a model cannot have answered 3" in notice for notice in refused.notices)

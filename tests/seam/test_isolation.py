@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import pickle
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -319,3 +320,26 @@ def test_a_tool_can_be_pickled_by_name() -> None:
         back = pickle.loads(pickle.dumps(tool))  # noqa: S301 - made a moment ago
         assert back.name == tool.name
     assert pickle.loads(pickle.dumps(double)) is double  # noqa: S301
+
+
+def test_a_tool_that_cancels_itself_is_not_waited_for() -> None:
+    """Nobody cancels it from outside: the cancellation comes again, and soon."""
+
+    @wb.tool(effect="read")
+    async def gives_up() -> None:
+        task = asyncio.ensure_future(asyncio.sleep(10))
+        task.cancel()
+        await task
+
+    async def agent() -> str:
+        try:
+            await gives_up()
+        except asyncio.CancelledError:
+            return "cancelled"
+        return "done"
+
+    recorded = wb.record(agent)
+    began = time.monotonic()
+    replayed = wb.replay(agent, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", "cancelled")
+    assert time.monotonic() - began < 6

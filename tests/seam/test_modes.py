@@ -100,3 +100,21 @@ def test_a_file_that_is_no_trace_is_never_overwritten(path: Path) -> None:
         with pytest.raises(wb.TraceError):
             wb.record(agent, "a", to=path, mode=mode)
     assert path.read_text() == "my notes"
+
+
+def test_what_another_process_wrote_meanwhile_is_not_replaced(world: World, path: Path) -> None:
+    """Two runs that extend one trace at once: both are kept, and the second says where."""
+    wb.record(agent, "a", to=path)
+
+    def meanwhile(question: str) -> list[str]:
+        out = agent(question)
+        if question == "b":
+            wb.record(agent, "c", to=path, mode="new_episodes")
+        return out
+
+    second = wb.record(meanwhile, "b", to=path, mode="new_episodes")
+    other = path.with_name("agent-2.trace.jsonl")
+    assert second.trace.path == other
+    assert any(str(other) in notice for notice in second.notices)
+    assert sorted(entry.text for entry in wb.load(path).models()) == ["re: a", "re: c"]
+    assert sorted(entry.text for entry in wb.load(other).models()) == ["re: a", "re: b"]

@@ -84,3 +84,23 @@ def test_a_stream_that_broke_breaks_again(world: World) -> None:
     assert broken.output == [recorded.output[0], "lost"]
     again = wb.replay(agent, broken.trace)
     assert (again.status, again.output) == ("ok", broken.output)
+
+
+def test_a_plain_call_beyond_what_was_received_is_drift(world: World) -> None:
+    """The recorded reader had stopped: an agent that catches the error has drifted all the same."""
+
+    def first_words() -> str:
+        for chunk in ask("tell", stream=True):
+            return str(chunk)
+        return ""
+
+    def whole() -> str:
+        try:
+            return str(ask("tell")["content"])
+        except Exception as error:
+            return f"fallback after {type(error).__name__}"
+
+    recorded = wb.record(first_words)
+    replayed = wb.replay(whole, recorded.trace)
+    assert replayed.status == "drifted"
+    assert "stopped here" in str(replayed.drift)

@@ -7,6 +7,7 @@ from concurrent.futures import InvalidStateError
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from workbench.errors import UsageError
 from workbench.trace.values import encode
 
 if TYPE_CHECKING:
@@ -104,6 +105,13 @@ class Served:
     response: Any = MISSING
     chunks: list[Any] | None = None
     error: ErrorInfo | None = None
+
+    @property
+    def beyond(self) -> str | None:
+        """Why a call cannot be answered whole: its recorded reader had stopped before the end."""
+        error = self.error
+        stopped = self.chunks is None and error is not None and error.type == "stopped"
+        return error.message if stopped and error is not None else None
 
 
 @dataclass(slots=True)
@@ -219,6 +227,8 @@ class Question:
     why_denied: str = "it was denied"
     """Said when it is denied."""
     kind: Literal["write", "pause"] = "write"
+    of: CallKind = "tool"
+    """What kind of call waits."""
     result: Any = MISSING
     """What the call gives instead of running."""
 
@@ -229,9 +239,17 @@ class Question:
     def simulate(self, result: Any) -> None:
         """Let the agent have this as the result; nothing runs.
 
+        A tool's is any value, an answer of a human a text. A model's is a text, or the body of a
+        response in its own shape.
+
         Raises:
+            UsageError: a model can say no such thing.
             UnencodableError: a trace cannot represent the result.
         """
+        if self.of == "model" and not isinstance(result, str | dict):
+            raise UsageError(
+                f"a model cannot have answered {result!r}: give a text, or a response's body"
+            )
         self.result = encode(result)
         self._answer("simulate")
 

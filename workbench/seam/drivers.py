@@ -7,6 +7,7 @@ Nothing here decides anything; the session does.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
     tokens = _enter(call, decision.ticket)
     try:
         result = _doing(decision, hooks)
+        _refuse_async(decision, result)
     except BaseException as error:
         _failed(seam, decision.ticket, hooks, error)
         raise
@@ -88,6 +90,8 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
     tokens = _enter(call, decision.ticket)
     try:
         result = await _settled(_doing(decision, hooks))
+        if isinstance(result, StandIn):
+            result.result = await _settled(result.result)
     except BaseException as error:
         _failed(seam, decision.ticket, hooks, error)
         raise
@@ -217,6 +221,16 @@ class StandIn:
     """What a function gave that ran instead of a tool."""
 
     result: Any
+
+
+def _refuse_async(decision: Perform | Serve, result: Any) -> None:
+    if isinstance(result, StandIn) and inspect.isawaitable(result.result):
+        if inspect.iscoroutine(result.result):
+            result.result.close()
+        name = decision.ticket.call.name
+        raise UsageError(
+            f"what stands in for {name} is async, and {name} is not: give a plain function"
+        )
 
 
 async def _settled(value: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import sys
+import time
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
@@ -135,3 +137,25 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception as broken:  # noqa: BLE001 - an agent's own code, which may do anything
         return f"(its text cannot be made: {type(broken).__name__})"
+
+
+_PATIENCE_S = 2.0
+"""So much longer than a call had lasted when it was cancelled is waited for that again."""
+
+
+def timed(info: ErrorInfo, since: float) -> ErrorInfo:
+    """An exception; one that cancelled a call with how long that had lasted."""
+    if info.type != "CancelledError":
+        return info
+    return info.model_copy(update={"after_s": round(time.monotonic() - since, 3)})
+
+
+async def until_cancelled(info: ErrorInfo) -> None:
+    """A call that was cancelled is cancelled again: whoever did it will do it again.
+
+    Where nobody does, it was cancelled from within, and is again.
+    """
+    lasted = (info.model_extra or {}).get("after_s")
+    patience = 1.5 * lasted if isinstance(lasted, int | float) else 10 * _PATIENCE_S
+    await asyncio.sleep(_PATIENCE_S + patience)
+    raise asyncio.CancelledError

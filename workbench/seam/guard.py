@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import RunBlocked, UsageError
 from workbench.seam.calls import MISSING, Question
+from workbench.seam.served import simulated
 from workbench.trace.places import Place, in_step
 from workbench.trace.values import dumps
 
@@ -71,6 +72,14 @@ class Guard:
         kind = "writes" if call.effect == "write" else "does not say whether it writes"
         text = f"{call.name} {kind} and is about to run for real: {_called(ticket)}"
         return _question(ticket, text, "write")
+
+    def answer(self, ticket: Ticket, question: Question) -> Served:
+        """What somebody says that a call gave; what was recorded of it is done with."""
+        if ticket.entry is not None:
+            self._setting.tape.take(ticket.entry)
+        ticket.how, ticket.source = "simulated", "simulated"
+        ticket.reason = "edited" if ticket.reason == "record" else ticket.reason
+        return simulated(ticket.call, question.result)
 
     def refusal(self, ticket: Ticket, question: Question | None) -> RunBlocked:
         """Why the run ends, since somebody said no."""
@@ -146,6 +155,7 @@ def _question(ticket: Ticket, text: str, kind: Any) -> Question:
         text=text,
         future=Future(),
         kind=kind,
+        of=call.kind,
     )
 
 

@@ -58,7 +58,7 @@ def prepare_mode(
     parent = as_trace(path)
     changes = ForkOptions(policy=Policy(), ignore=ignore, redact=output.own_rules)
     if mode == "new_episodes":
-        output.replace = True
+        output.replace = "unchanged"
         changes.policy = Policy(on_miss="live", tools_after="allow")
         changes.keeps = True
     else:

@@ -52,7 +52,7 @@ class Output:
     to: str | Path | None = None
     name: str | None = None
     tags: Sequence[str] = ()
-    replace: bool = False
+    replace: bool | Literal["unchanged"] = False
     durability: Literal["os", "fsync"] = "os"
     requests: Literal["full", "hash"] = "full"
     redact: Redact = True

@@ -170,7 +170,9 @@ class Seam:
             else:
                 self.controller.on_question(question)
         except Exception as error:  # noqa: BLE001 - whatever it does, the agent is not to blame
-            self._watcher_failed("asked about a live write, which was denied", error)
+            write = "asked about a live write, which was denied"
+            paused = "told that the run waits at a breakpoint, which ended it"
+            self._watcher_failed(write if question.kind == "write" else paused, error)
             question.deny()
         return question.future
 

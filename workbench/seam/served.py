@@ -84,6 +84,20 @@ def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
     return _as_stream(call, response) if call.stream else Served(response)
 
 
+def simulated(call: Call, result: Any) -> Served:
+    """What a person says that a call gave: of a model a text, or a response's body."""
+    if call.kind != "model":
+        return Served(result)
+    body = result
+    if isinstance(result, str):
+        shape = view(str(call.api))
+        body = shape.with_reply(shape.assemble([]), text=result)
+    elif isinstance(result, dict) and "body" in result:
+        body = result["body"]
+    response = {**_OK, "body": body}
+    return _as_stream(call, response) if call.stream else Served(response)
+
+
 def placeholder(call: Call) -> Served:
     """What a lenient replay answers when nothing recorded fits: `Mock response`, or `{}` where
     the reply has a schema; zeros for embeddings. A tool gives None."""

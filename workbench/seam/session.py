@@ -85,8 +85,7 @@ class Session:
         question, ticket.question = ticket.question, None
         ticket.held_s = time.monotonic() - ticket.begun
         if verdict == "simulate" and question is not None:
-            ticket.how, ticket.source = "simulated", "simulated"
-            return self._serve(ticket, Served(question.result))
+            return self._serve(ticket, self.guard.answer(ticket, question))
         if verdict == "allow" and question is not None:
             return self._decide(ticket) if question.kind == "pause" else self._perform(ticket)
         self.stopped = self.guard.refusal(ticket, question)
@@ -289,9 +288,7 @@ class Session:
         return Perform(ticket, request, self.injecting.below(ticket), stand_in)
 
     def _serve(self, ticket: Ticket, served: Served) -> Decision:
-        error = served.error
-        if served.chunks is None and error is not None and error.type == "stopped":
-            self.drift = self.drift or DriftError(error.message)  # more than was received
+        self.drift = self.drift or (DriftError(served.beyond) if served.beyond else None)
         return self._unless_dead(ticket, self.handing.serve(ticket, served))
 
     def _unless_dead(self, ticket: Ticket, decision: D) -> D | Fail:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import time
 import typing
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
@@ -14,7 +15,7 @@ from workbench.errors import TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import current_seam
 from workbench.seam.drivers import call_async, call_sync
-from workbench.seam.exceptions import describe, plain_error
+from workbench.seam.exceptions import describe, plain_error, timed, until_cancelled
 from workbench.trace.values import decode, decode_as, encode
 
 if TYPE_CHECKING:
@@ -170,15 +171,6 @@ class Tool(Generic[P, R]):
         return parameters
 
 
-_PATIENCE_S = 30.0
-
-
-async def _until_cancelled() -> None:
-    """A call that was cancelled is cancelled again: whoever did it will do it again."""
-    await asyncio.sleep(_PATIENCE_S)
-    raise asyncio.CancelledError
-
-
 def _named(instance: Any) -> Any:
     """What tells two objects' calls apart: their data, where a trace can hold them, else their
     class."""
@@ -194,6 +186,7 @@ class _ToolHooks:
     """Takes one call of a tool over the seam."""
 
     def __init__(self, tool: Tool[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._since = 0.0
         self._tool = tool
         self._args = args
         self._kwargs = kwargs
@@ -211,6 +204,7 @@ class _ToolHooks:
             self.request["key"] = self.key
 
     def perform(self, request: Any) -> Any:
+        self._since = time.monotonic()
         if request is self.request:
             return self._tool.function(*self._args, **self._kwargs)
         bound = self._changed(request["arguments"])
@@ -243,7 +237,7 @@ class _ToolHooks:
             return Outcome(response=encode(result, plain=True))
 
     def failure(self, error: BaseException) -> Outcome:
-        return Outcome(error=describe(error))
+        return Outcome(error=timed(describe(error), self._since))
 
     def exception(self, info: ErrorInfo) -> BaseException:
         return plain_error(info)
@@ -252,7 +246,7 @@ class _ToolHooks:
         if served.error is not None:
             error = self.exception(served.error)
             if isinstance(error, asyncio.CancelledError) and self._tool.is_async:
-                return _until_cancelled()
+                return until_cancelled(served.error)
             raise error
         response = None if served.response is MISSING else served.response
         if self._annotation is None:

@@ -40,12 +40,7 @@ from workbench.trace.losses import leaked, lost
 from workbench.trace.redaction.lines import LineCleaner, clean_header
 from workbench.trace.redaction.redactor import Redactor
 from workbench.trace.redaction.scanning import Finding, scan_bytes, scan_file
-from workbench.trace.saving import (
-    exists,
-    make_folder,
-    put_in_place,
-    unwritable,
-)
+from workbench.trace.saving import exists, make_folder, put_in_place, signature, unwritable
 from workbench.trace.sharing import Packed, Sharing
 
 if TYPE_CHECKING:
@@ -93,6 +88,7 @@ class Journal:
         self._lost: set[str] = set()  # calls that could not be written
         self._owner = True  # it made the file, so it ends it
         self._forked = self._fsync = self._scanned = False
+        self._replaces: object = None  # the file that it may replace, where it must be that
         self._partial: Path | None = None  # where it is written, when it is to replace another
         self._later: Callable[[], Iterable[BaseLine]] | None = None
         self._end: EndLine | None = None  # what ends it, when other lines are still to be made
@@ -105,7 +101,7 @@ class Journal:
         header: TraceLine,
         *,
         durability: Literal["os", "fsync"] = "os",
-        replace: bool = False,
+        replace: bool | Literal["unchanged"] = False,
         strict: bool = False,
         redactor: Redactor | None = None,
     ) -> Self:
@@ -121,6 +117,8 @@ class Journal:
             replace: a trace that is there already is replaced when this one is closed. Until
                 then this one lies beside it, in a hidden file ``.NAME.….partial``, and if this
                 process dies it stays there.
+                ``"unchanged"``: only if nobody has written to that one by then; else it is put
+                beside it, and :attr:`errors` says where.
             strict: raise what could not be written, instead of collecting it.
             redactor: what takes the secrets out of each line; its rules and salt go into the
                 header. Without one, lines are written as they are.
@@ -134,7 +132,8 @@ class Journal:
         redactor = redactor or Redactor.off()
         header = clean_header(redactor, header)
         fsync = durability == "fsync"
-        partial = beside(path, replace=replace)
+        replaces = signature(path) if replace == "unchanged" else None
+        partial = beside(path, replace=bool(replace))
         make_folder(path)
         try:
             appender = FileAppender(partial or path, new=True, fsync=fsync)
@@ -145,6 +144,7 @@ class Journal:
         except OSError as error:
             raise unwritable(path, error) from error
         journal.path, journal._partial, journal._fsync = path, partial, fsync
+        journal._replaces = replaces
         return journal
 
     @classmethod
@@ -297,7 +297,8 @@ class Journal:
             self._appender.close()
             if self._partial is not None and self._owner:
                 partial, self._partial = self._partial, None
-                put_in_place(partial, self.path or partial)
+                path, replaces = self.path or partial, self._replaces
+                self.path = put_in_place(partial, path, replaces, self.errors)
             if self._owner and self._cleaner.redactor.on and not self._scanned:
                 self._scan(self._cleaner.redactor)
 

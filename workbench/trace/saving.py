@@ -19,12 +19,55 @@ def partial_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(3).hex()}.partial")
 
 
-def put_in_place(partial: Path, path: Path) -> None:
-    """Rename; on Windows a scanner or reader can hold the old file for a moment.
+def signature(path: Path) -> tuple[int, int, int] | None:
+    """What tells whether a file was written or replaced; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def free_beside(path: Path) -> Path:
+    """The first of ``NAME-2.trace.jsonl``, ``NAME-3…`` that is not there; now it is, and empty."""
+    name, dot, kind = path.name.partition(".")
+    number = 2
+    while True:
+        found = path.with_name(f"{name}-{number}{dot}{kind}")
+        try:
+            found.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+        else:
+            return found
+
+
+def put_in_place(
+    partial: Path,
+    path: Path,
+    replaces: object = None,
+    errors: list[TraceWriteError] | None = None,
+) -> Path:
+    """Rename, and give the path; on Windows a scanner or reader can hold the old file for a moment.
+
+    Args:
+        partial: the new trace.
+        path: where it is to be.
+        replaces: the :func:`signature` of what it replaces: where that is another one now, the new
+            trace is put beside it, and ``errors`` gets an error that says so.
 
     Raises:
         TraceWriteError: it could not take the place; the text says where it lies.
     """
+    if replaces is not None and signature(path) != replaces:
+        taken, path = path, free_beside(path)
+        if errors is not None:
+            errors.append(
+                TraceWriteError(
+                    f"{taken} was written by somebody else meanwhile and is left as it is; this "
+                    f"trace is complete and lies at {path}"
+                )
+            )
     for wait in (*_WAITS, None):
         try:
             partial.replace(path)
@@ -36,7 +79,8 @@ def put_in_place(partial: Path, path: Path) -> None:
                 ) from error
             time.sleep(wait)
         else:
-            return
+            break
+    return path
 
 
 def exists(path: Path) -> TraceExistsError:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
@@ -12,7 +12,7 @@ from workbench.seam.agentio.model import reply_body, run
 from workbench.seam.agentio.streams import APulled, Pulled, atee, tee
 from workbench.seam.calls import MISSING, Call, Outcome, Served
 from workbench.seam.current import COVERED
-from workbench.seam.exceptions import describe, plain_error
+from workbench.seam.exceptions import describe, plain_error, timed, until_cancelled
 from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from workbench.seam.drivers import Tap
     from workbench.trace.entries import ErrorInfo
 
-_PATIENCE_S = 30.0
-
 
 class Ask:
     """One call of an io: what the seam is told of it, and how to make it for real.
@@ -31,11 +29,12 @@ class Ask:
     It is made anew for each call, and holds nothing but its parts.
     """
 
-    __slots__ = ("call", "world")
+    __slots__ = ("call", "since", "world")
 
     def __init__(self, call: Call, world: World) -> None:
         self.call = call
         self.world = world
+        self.since = monotonic()
 
     def perform(self, request: Any) -> Any:
         """Make the call for real."""
@@ -47,7 +46,7 @@ class Ask:
 
     def failure(self, error: BaseException) -> Outcome:
         """A failed call."""
-        return Outcome(error=describe(error))
+        return Outcome(error=timed(describe(error), self.since))
 
     def exception(self, info: ErrorInfo) -> BaseException:
         """A recorded or injected error."""
@@ -98,7 +97,7 @@ class ModelAsk(Ask):
 
     def failure(self, error: BaseException) -> Outcome:
         """A failed call."""
-        return Outcome(error=to_info(error), provider=self.world.model.provider)
+        return Outcome(error=timed(to_info(error), self.since), provider=self.world.model.provider)
 
     def exception(self, info: ErrorInfo) -> BaseException:
         """The error that the model would have raised."""
@@ -157,7 +156,7 @@ class AsyncModelAsk(ModelAsk):
         if served.chunks is not None:
             return self._achunks(served)
         if served.error is not None and served.error.type == "CancelledError":
-            return until_cancelled()
+            return until_cancelled(served.error)
         return self._served_body(served)
 
     async def _achunks(self, served: Served) -> AsyncIterator[Any]:
@@ -165,7 +164,7 @@ class AsyncModelAsk(ModelAsk):
             yield chunk
         if served.error is not None:
             if served.error.type == "CancelledError":
-                await until_cancelled()
+                await until_cancelled(served.error)
             raise self.exception(served.error)
 
     def tee(self, result: Any, tap: Tap) -> Any:
@@ -231,7 +230,7 @@ class AsyncToolAsk(ToolAsk):
     def deliver(self, served: Served) -> Any:
         """The recorded result."""
         if served.error is not None and served.error.type == "CancelledError":
-            return until_cancelled()
+            return until_cancelled(served.error)
         return super().deliver(served)
 
 
@@ -279,12 +278,6 @@ def as_data(result: Any) -> Any:
         UnencodableError: a trace cannot hold it.
     """
     return decode(encode(result, plain=True))
-
-
-async def until_cancelled() -> None:
-    """A call that was cancelled is cancelled again: whoever did it will do it again."""
-    await asyncio.sleep(_PATIENCE_S)
-    raise asyncio.CancelledError
 
 
 def _answer(said: Any, request: Any) -> str:
