@@ -1,5 +1,6 @@
 """The faults, for people: ``from workbench.faults import HttpError``."""
 
+from workbench.seam.faulting import SeenCall
 from workbench.trace.faults import (
     Aim,
     ConnectionRefused,
@@ -33,6 +34,7 @@ __all__ = [
     "MalformedToolCall",
     "PartialSuccess",
     "Refusal",
+    "SeenCall",
     "StaleResult",
     "StreamTruncate",
     "Timeout",

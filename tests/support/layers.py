@@ -11,8 +11,10 @@ LAYERS = {
     "errors": 0,
     "version": 0,
     "trace": 1,
-    "faults": 2,  # hands the fault models out to people, so nothing below it may take them there
     "seam": 2,
+    "edits": 3,  # these three hand models out to people, so nothing below may take them there
+    "faults": 3,
+    "redaction": 3,
     "adapters": 3,
     "providers": 3,
     "analysis": 5,

@@ -1,0 +1,41 @@
+"""The edits, for people: ``from workbench.edits import ReplyEdit``. ``trace.edit()`` makes them."""
+
+from workbench.trace.edits import (
+    CallEdit,
+    DropEdit,
+    Edit,
+    Edits,
+    EventEdit,
+    FaultEdit,
+    InsertEdit,
+    Mend,
+    MessageEdit,
+    NewEvent,
+    NewTool,
+    NewTurn,
+    ReplyEdit,
+    RequestEdit,
+    ToolArgumentsEdit,
+    ToolResultEdit,
+    ValueEdit,
+)
+
+__all__ = [
+    "CallEdit",
+    "DropEdit",
+    "Edit",
+    "Edits",
+    "EventEdit",
+    "FaultEdit",
+    "InsertEdit",
+    "Mend",
+    "MessageEdit",
+    "NewEvent",
+    "NewTool",
+    "NewTurn",
+    "ReplyEdit",
+    "RequestEdit",
+    "ToolArgumentsEdit",
+    "ToolResultEdit",
+    "ValueEdit",
+]
