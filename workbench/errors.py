@@ -7,7 +7,6 @@
     │   ├── MissingExtraError      an optional dependency is not installed
     │   ├── UnknownApiError        no payload view is registered for an api
     │   ├── PlaceError             a place that the trace does not have
-    │   ├── UnknownToolError       an io has no tool of that name
     │   ├── NobodyToAskError       a person was to be asked, and there is none
     │   └── ScriptEndedError       more was asked for than a script has
     ├── TraceError                 about a trace file or what goes into it
@@ -22,6 +21,7 @@
     ├── ReplayError                a replay could not go on
     │   ├── DriftError             the agent does not do what was recorded
     │   └── RecordedError          stands for a recorded exception whose type is not loaded
+    ├── UnknownToolError           an io has no tool of that name: the model may have made it up
     ├── ToolFaultError             what a tool raises for an injected fault; never a real error
     ├── EditError                  an edit that cannot be applied, or that a provider would refuse
     ├── ModelError                 an io's model call failed
@@ -39,7 +39,7 @@
     └── SimulatedCrash             an injected fault ended the process, as it were
 
 An error's text says what happened, where, and what to do about it. Those of an io (``ModelError``
-and its kinds, and the last three of ``UsageError``) are defined in ``seam/agentio/errors.py``.
+and its kinds, ``UnknownToolError``, and the last two of ``UsageError``) are defined in ``seam/agentio/errors.py``.
 """
 
 from __future__ import annotations

@@ -100,8 +100,8 @@ class BadReplyError(ModelError):
     """An answer came that is no reply; ``body`` holds it."""
 
 
-class UnknownToolError(UsageError):
-    """A tool was called by a name that no tool of this io has."""
+class UnknownToolError(WorkbenchError, LookupError):
+    """A tool was called by a name that no tool of this io has: often the model made it up."""
 
 
 class NobodyToAskError(UsageError):
