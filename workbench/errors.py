@@ -39,7 +39,8 @@
     └── SimulatedCrash             an injected fault ended the process, as it were
 
 An error's text says what happened, where, and what to do about it. Those of an io (``ModelError``
-and its kinds, ``UnknownToolError``, and the last two of ``UsageError``) are defined in ``seam/agentio/errors.py``.
+and its kinds, ``UnknownToolError``, and the last two of ``UsageError``) are defined in
+``seam/agentio/errors.py``.
 """
 
 from __future__ import annotations
