@@ -153,6 +153,7 @@ describe('the three changes', () => {
 
   /** A failing tool is one of the turn's own; a turn that called none has nothing to fail. */
   it('aims a fault of tools at a tool', () => {
+    /** @type {Record<string, any>} */
     const forms = { timeout: FAULTS.timeout, tool_error: { kinds: ['tool'], layers: ['above'], properties: { message: { type: 'string', default: 'no' }, layer: { enum: ['above', 'below'], default: 'above' } } } };
     const form = makeFaultForm(turnOf(4, 9), forms, how);
     type(form.el.querySelector('#f-type'), 'tool_error');
