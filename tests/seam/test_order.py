@@ -352,3 +352,62 @@ def test_threads_of_a_replay_never_hang(world: World) -> None:
     thread.join(20)
     assert done, "the replay hangs"
     assert (done[0].status, done[0].output) == ("ok", 24)
+
+
+def test_a_time_limit_runs_out_before_what_ended_after_it() -> None:
+    """What ended after a call was cancelled by its time limit is not handed over before that."""
+
+    async def agent() -> list[str]:
+        log: list[str] = []
+
+        async def limited() -> None:
+            try:
+                await asyncio.wait_for(wait_for("slow", 5), 0.05)
+            except TimeoutError:
+                log.append("too late")
+
+        async def other() -> None:
+            log.append(await wait_for("other", 0.1))
+            await aask(f"{log}")
+
+        await asyncio.gather(limited(), other())
+        return log
+
+    recorded = wb.record(agent)
+    replayed = wb.replay(agent, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", ["too late", "other"])
+    assert not replayed.notices
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 8])
+def test_what_follows_from_an_answer_comes_before_the_next_answer(depth: int) -> None:
+    """An answer on its way through other tasks and a queue is there before one that came later."""
+
+    async def deep(depth: int) -> str:
+        if depth == 0:
+            return await wait_for("first", 0.01)
+        if depth % 2:
+            return await asyncio.wait_for(deep(depth - 1), 9)
+        return (await asyncio.gather(deep(depth - 1)))[0]
+
+    async def agent() -> list[str]:
+        log: list[str] = []
+        queue: asyncio.Queue[str] = asyncio.Queue()
+
+        async def producer() -> None:
+            await queue.put(await deep(depth))
+
+        async def consumer() -> None:
+            log.append(await queue.get())
+
+        async def other() -> None:
+            log.append(await wait_for("second", 0.03))
+            await aask(f"{log}")
+
+        await asyncio.gather(producer(), consumer(), other())
+        return log
+
+    recorded = wb.record(agent)
+    again = wb.replay(agent, recorded.trace)
+    assert (again.status, again.output) == ("ok", ["first", "second"])
+    assert wb.replay(agent, again.trace).output == ["first", "second"]

@@ -107,6 +107,12 @@ class Served:
     error: ErrorInfo | None = None
 
     @property
+    def is_cancelled(self) -> bool:
+        """Whether nothing came of the call: it was cancelled, and will be."""
+        error = self.error
+        return self.chunks is None and error is not None and error.type == "CancelledError"
+
+    @property
     def beyond(self) -> str | None:
         """Why a call cannot be answered whole: its recorded reader had stopped before the end."""
         error = self.error
@@ -198,12 +204,14 @@ class Fail:
 @dataclass(slots=True)
 class Hold:
     """Wait for a verdict, then ``resume``: for an answer to the question, or for the calls that
-    are to end before this one (verdict ``go``; ``time`` when ``patience_s`` have passed)."""
+    are to end before this one (verdict ``go``; ``time`` when ``patience_s`` have passed). With
+    ``apart`` it ended a while after them, and what follows from them is to come before it."""
 
     ticket: Ticket
     question: Question | None = None
     future: Future[Verdict] | None = None
     patience_s: float = 0.0
+    apart: bool = False
 
 
 Decision = Serve | Perform | Fail | Hold

@@ -50,7 +50,7 @@ def call_sync(seam: Seam, call: Call, hooks: Hooks) -> Any:
         decision = _wait(seam, decision, hooks)
     seam.report()
     if isinstance(decision, Serve) and not decision.below:
-        return _handed(seam, call, decision, hooks, hooks.deliver(decision.served))
+        return _handed(seam, call, decision, hooks, _delivered(seam, decision, hooks))
     if isinstance(decision, Fail):
         raise raised(decision, hooks)
     tokens = _enter(call, decision.ticket)
@@ -83,7 +83,7 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
         decision = await _await(seam, decision, hooks)
     seam.report()
     if isinstance(decision, Serve) and not decision.below:
-        result = await _settled(hooks.deliver(decision.served))
+        result = await _adelivered(seam, decision, hooks)
         return _handed(seam, call, decision, hooks, result)
     if isinstance(decision, Fail):
         raise raised(decision, hooks)
@@ -108,6 +108,8 @@ async def call_async(seam: Seam, call: Call, hooks: Hooks) -> Any:
 
 
 _RERUN = ("verify", "rerun")
+_TURNS = 50
+"""So many turns of the loop suffice for tasks that wake each other."""
 
 
 def _wait(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
@@ -130,10 +132,35 @@ async def _await(seam: Seam, hold: Hold, hooks: Hooks) -> Decision:
         done, _ = await asyncio.wait({future}, timeout=hold.patience_s or None)
         if done:
             verdict = future.result()
+            if hold.apart:
+                await others_first()
     except BaseException as error:
         seam.abandon(hold, _cancelled(hooks, error))
         raise
     return seam.resume(hold, verdict)
+
+
+async def others_first() -> None:
+    """Let the tasks go on that others wake, one the next: what follows from an answer comes
+    before the answer that came long after it when it was recorded."""
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+
+
+def _delivered(seam: Seam, decision: Serve, hooks: Hooks) -> Any:
+    try:
+        return hooks.deliver(decision.served)
+    finally:
+        if decision.served.is_cancelled:
+            seam.cancelled(decision.ticket)
+
+
+async def _adelivered(seam: Seam, decision: Serve, hooks: Hooks) -> Any:
+    try:
+        return await _settled(hooks.deliver(decision.served))
+    finally:
+        if decision.served.is_cancelled:
+            seam.cancelled(decision.ticket)
 
 
 @dataclass(slots=True)
@@ -193,10 +220,11 @@ def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
     if decision.below:
         through = getattr(hooks, "through", None)
         if through is None:
+            name = decision.ticket.call.name
             raise UsageError(
                 f"a fault with layer='below' hits the tries that an SDK makes by itself, and the "
-                f"{decision.ticket.call.kind} call "
-                f"{decision.ticket.call.name or ''} has none: use layer='above'"
+                f"{' '.join(filter(None, (decision.ticket.call.kind, 'call', name)))} has none: "
+                "use layer='above'"
             )
         if isinstance(decision, Serve):
             return through(decision.ticket.call.request, decision.below, decision.served)

@@ -96,7 +96,7 @@ class Handing:
             return self._when_due(ticket, self._held.pop(ticket.id))
         if verdict == "time" and not self.order.is_due(ticket):
             if not self.order.stuck(ticket) or not self.order.skip_to(ticket):
-                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
+                return self._waits(ticket, self.order.future(ticket))
             entry = ticket.entry.id if ticket.entry is not None else ticket.id
             self._ledger.note(f"{entry} was reordered: what came before it did not come")
         return self.over(ticket, self._held.pop(ticket.id))
@@ -113,7 +113,11 @@ class Handing:
         if turn is None:
             return self.over(ticket, served)
         self._held[ticket.id] = served
-        return Hold(ticket, future=turn, patience_s=PATIENCE_S)
+        return self._waits(ticket, turn)
+
+    def _waits(self, ticket: Ticket, turn: Future[Verdict]) -> Hold:
+        apart = self.order.came_apart(ticket)
+        return Hold(ticket, future=turn, patience_s=PATIENCE_S, apart=apart)
 
     def over(self, ticket: Ticket, served: Served) -> Serve:
         """Hand it over: what comes whole is written down, of a stream its reader tells."""
@@ -127,5 +131,8 @@ class Handing:
         elif ticket.entry is not None and ticket.source == "replayed":
             ticket.offsets = [chunk.offset_s or 0.0 for chunk in ticket.entry.chunks]
         self._guard.served(ticket, served)
-        self.order.handed_over(ticket)
+        if served.is_cancelled:
+            self.order.left(ticket)
+        else:
+            self.order.handed_over(ticket)
         return Serve(ticket, served, below)

@@ -28,6 +28,8 @@ PATIENCE_S = 0.05
 """For so long nothing new must begin before a call goes on out of its turn."""
 _SLOWER = 1.5
 """By so much a replay may be slower than the recording in coming to its next call."""
+_APART_S = 0.001
+"""What ended within so short a time may have ended before anything followed from it."""
 _LONGEST_S = 10.0
 """So long a call waits at most, whatever else goes on."""
 
@@ -113,6 +115,19 @@ class Order:
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
         return self._due(self._race[ticket.entry.id], ticket.entry.id)
 
+    def came_apart(self, ticket: Ticket) -> bool:
+        """Whether a waiting call was handed over a while after the one before it."""
+        entry = ticket.entry
+        assert entry is not None  # noqa: S101 - else it did not wait
+        race = self._race[entry.id]
+        earlier = reversed(race.moments[: race.place[entry.id]])
+        before = next((name for _, what, name in earlier if what == "over"), None)
+        if before is None:
+            return False
+        this, other = _end_s(entry), _end_s(race.entries[before])
+        # In a replay's own trace calls begin at once, but last as long as they did.
+        return this is None or other is None or abs(this - other) >= _APART_S
+
     def runs(self, ticket: Ticket, by: int) -> None:
         """One call more, or one less, runs in the world."""
         self._begun_at = time.monotonic()
@@ -132,6 +147,18 @@ class Order:
             self._under_way.discard(ticket.entry.id)
             race.waiting.pop(ticket.entry.id, None)
             self._let_go(race)
+
+    def left(self, ticket: Ticket) -> None:
+        """A call is left to wait until it is cancelled, as it was: only then is it over."""
+        race = self._race.get(ticket.entry.id) if ticket.entry is not None else None
+        if race is not None and ticket.entry is not None:
+            race.waiting.pop(ticket.entry.id, None)
+        self.runs(ticket, +1)
+
+    def cancelled(self, ticket: Ticket) -> None:
+        """A call that was left to wait is over."""
+        self.runs(ticket, -1)
+        self.handed_over(ticket)
 
     forget = handed_over
     """Whoever made a waiting call was stopped: nobody waits for it."""
@@ -206,6 +233,14 @@ class Order:
         begun, then = entry.at_s, race.entries[awaited].at_s
         gap = then - begun if begun is not None and then is not None else 0.0
         return min(PATIENCE_S + _SLOWER * max(gap, 0.0), _LONGEST_S)
+
+
+def _end_s(entry: Entry | None) -> float | None:
+    """When a call was handed over, in seconds from the start of its trace."""
+    if entry is None or entry.at_s is None:
+        return None
+    lasted = entry.first_s if entry.first_s is not None else entry.duration_s
+    return None if lasted is None else entry.at_s + lasted
 
 
 def _races(entries: Iterable[Entry]) -> Iterable[Race]:

@@ -124,6 +124,11 @@ class Seam:
         with self.lock:
             self.session.abandon(hold.ticket, outcome)
 
+    def cancelled(self, ticket: Ticket) -> None:
+        """Tell the session that a call was cancelled which was to be."""
+        with self.lock:
+            self.session.handing.order.cancelled(ticket)
+
     def tap(self, ticket: Ticket, hooks: Hooks) -> Tap:
         """What a stream reports to."""
         if ticket.running:
