@@ -251,3 +251,31 @@ def test_what_cannot_be_forked(recorded_once: Path, words: list[str], text: str)
     ran = here("fork", str(recorded_once), *words)
     assert ran.code == 2
     assert ran.err.startswith(f"workbench: {text}")
+
+
+def test_a_live_result_is_shown_without_its_secret(shop: Shop) -> None:
+    """The table of calls may end in a log: a key that a tool really gave is not in it."""
+    key = "zq81-brown-kettle-5520"
+    env = {"SHOP_API_KEY": key}
+    shop.script(
+        "keyed.py",
+        "import os, workbench\n"
+        "@workbench.tool(effect='read')\n"
+        "def settings() -> dict:\n    return {'used': os.environ['SHOP_API_KEY']}\n"
+        "def go():\n    settings()\n",
+    )
+    assert shop("record", "keyed:go", "--to", "k.trace.jsonl", env=env).code == 0
+    words = ["--live-from", "entry:1-1", "--yes"]
+    ran = shop("fork", "k.trace.jsonl", "keyed:go", *words, env=env)
+    assert ran.code == 0
+    assert '{"used":"[redacted:environment:' in ran.out
+    assert key not in ran.out + ran.err
+
+
+def test_what_looks_wrong_in_an_edit_is_said_with_the_plan(shop: Shop, recorded: str) -> None:
+    """An edit that changes nothing can be run, but is a slip mostly: it is told before."""
+    same = {"type": "tool_result", "at": "turn:1", "result": {"order": 101, "total": 149.99}}
+    ran = shop("fork", recorded, "shop.py", "--edit", json.dumps(same), "--plan")
+    assert ran.code == 0
+    said = [line for line in ran.out.splitlines() if line.startswith("warning: ")]
+    assert said == ["warning: turn 1 · result of get_order: this edit changes nothing"]

@@ -98,6 +98,8 @@ class _Job:
             typer.Exit: that was ``only`` to be said.
         """
         from workbench.seam.forks import plan
+        from workbench.trace.edits import Edits
+        from workbench.trace.preview import preview_rows
 
         asked = ("edits", "faults", "live_from", "force_live", "on_miss")
         if not any(self.options[each] for each in asked):
@@ -109,6 +111,9 @@ class _Job:
         planned = plan(self.trace, **known)
         planned = self._open_ended(planned)
         self.out.say(f"plan: {planned}")
+        for row in preview_rows(Edits.of(self.trace, self.options["edits"] or ())):
+            for warning in row["warnings"]:
+                self.out.say(f"warning: {row['title']}: {warning}")
         if only:
             self.out.data({"command": "fork", "plan": planned.to_json()})
             raise typer.Exit(OK)

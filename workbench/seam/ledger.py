@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from workbench.seam.calls import CallReport, Outcome, Served, Ticket
     from workbench.trace.entries import ErrorInfo
     from workbench.trace.journal import Journal
+    from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Entry, Trace
 
 
 class Ledger:
     """Writes a session's lines, and remembers what became of each call."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, redactor: Redactor) -> None:
         self.journal = journal
+        self._redactor = redactor
         self.heard = False
         """Somebody is told of each call as it ends."""
         self._done: list[Ended | Hit] = []
@@ -112,7 +114,9 @@ class Ledger:
         self._counts[call.kind] += 1
         if call.kind == "event":
             return
-        summary = short(call, response, error, ticket.chunks) if self.heard else None
+        summary = None
+        if self.heard:
+            summary = short(call, response, error, ticket.chunks, self._redactor.clean)
         self._done.append(
             Ended(
                 ticket.id,

@@ -53,7 +53,7 @@ class Session:
         self.policy = setting.policy
         self.tape = setting.tape
         self.cut = setting.cut
-        self.ledger = Ledger(setting.journal)
+        self.ledger = Ledger(setting.journal, setting.redactor)
         self.injecting = Injecting(setting.faults)
         self.guard = Guard(setting)
         self.reach = Reach(setting)

@@ -21,7 +21,7 @@ from workbench.trace.times import utc_now
 from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from workbench.seam.calls import Call, Outcome, Served, Ticket
     from workbench.trace.entries import BaseLine
@@ -212,19 +212,29 @@ def _body(response: Any) -> Any:
     return response.get("body") if isinstance(response, dict) else None
 
 
-def short(call: Call, response: Any, error: ErrorInfo | None, chunks: list[Any]) -> str:
-    """A few words on how a call ended, for lists and messages."""
+def short(
+    call: Call,
+    response: Any,
+    error: ErrorInfo | None,
+    chunks: list[Any],
+    clean: Callable[[Any], Any] = lambda value: value,
+) -> str:
+    """A few words on how a call ended, for lists and messages.
+
+    ``clean`` takes the secrets out of what comes from the world and not from a trace, as long as
+    it is whole: half of a secret is none that can be found.
+    """
     if call.kind == "event" and error is None:
-        return clip(dumps(call.request["data"]).decode())
+        return clip(dumps(clean(call.request["data"])).decode())
     if error is not None:
         status = f" {error.status}" if error.status else ""
-        return clip(f"{error.type}{status}: {error.message}")
+        return clip(clean(f"{error.type}{status}: {error.message}"))
     if call.kind == "model" and has_view(str(call.api)):
         shape = view(str(call.api))
         reply = shape.reply(shape.assemble(chunks) if chunks else _body(response))
         asked = ", ".join(each.name for each in reply.tool_calls)
-        return clip(asked or reply.text)
-    return "nothing" if response is MISSING else clip(dumps(response).decode())
+        return clip(clean(asked or reply.text))
+    return "nothing" if response is MISSING else clip(dumps(clean(response)).decode())
 
 
 def clip(text: str, limit: int = 120) -> str:
