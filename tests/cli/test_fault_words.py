@@ -86,7 +86,10 @@ def test_the_helps_examples_are_faults() -> None:
     [
         ("crash@", "'' is not a place"),
         ("timeout@turn:2,turn:3", "'turn:3' is said twice"),
-        ("timeout@turn:2,step:x", "'step:x' is said twice, or against another"),
+        (
+            "timeout@turn:2,step:x",
+            "'step:x' is said twice, or against another: it is read as a place",
+        ),
         ("timeout@below,above", "'above' is said twice, or against another"),
         ("timeout@times:0", "times count from 1, such as times:2"),
         ("crash:below", "crash.when: "),

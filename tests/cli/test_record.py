@@ -199,6 +199,10 @@ def test_what_cannot_be_recorded(shop: Shop, monkeypatch: pytest.MonkeyPatch) ->
         (): "workbench: name an agent: a script, module:function, or -m MODULE\n",
         ("json",): "workbench: 'json' names no agent: write module:function, or a script's path\n",
         ("json:nope",): "workbench: 'json:nope': the module json has no nope\n",
+        ("nope.py:go",): (
+            "workbench: 'nope.py:go': there is no module nope.py here or among the installed "
+            "packages; write nope:go\n"
+        ),
         ("-m", "nope"): (
             "workbench: there is no module nope here or among the installed packages\n"
         ),

@@ -37,6 +37,7 @@ def test_a_hash_only_trace_replays_and_drifts(world: World, tmp_path: Path) -> N
     drifted = wb.replay(agent, path, "Alan Turing")
     assert drifted.status == "drifted"
     assert "hash" in str(drifted.drift)
+    assert "--ignore" not in str(drifted.drift)  # there is no part of it to leave out
 
 
 def test_what_was_asked_is_unavailable_and_says_why(tmp_path: Path) -> None:

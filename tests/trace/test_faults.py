@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from runmaker import RunMaker, order
 
+from workbench.errors import PlaceError
 from workbench.faults import (
     Aim,
     ConnectionRefused,
@@ -236,6 +237,8 @@ def test_aiming_keeps_the_rest() -> None:
     assert (again.times, again.layer) == (3, "below")
     assert again.at(layer="above").layer == "above"
     assert HttpError(429).at(turn(2), tool="look").aim.nth == 1
+    with pytest.raises(PlaceError, match=r"2 is not a place: say turn\(n\)"):
+        fault.at(2)  # type: ignore[arg-type]
 
 
 def test_a_crash_is_written_short() -> None:

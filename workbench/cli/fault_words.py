@@ -107,7 +107,11 @@ def _aim(aim: str, whole: str) -> dict[str, Any]:
     for part in aim.split(","):
         for name, value in _part(part, whole).items():
             if name in found:
-                raise UsageError(f"--fault {whole}: '{part}' is said twice, or against another")
+                kind = "a place (a bare word is a step)" if name == "place" else f"its {name}"
+                raise UsageError(
+                    f"--fault {whole}: '{part}' is said twice, or against another: it is read as "
+                    f"{kind}, and there is one before it"
+                )
             found[name] = value
     place = found.get("place")
     if "tool" in found and place is not None and place.kind == "turn":

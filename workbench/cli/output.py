@@ -171,6 +171,10 @@ _OPTIONS = (
     (r"pass them$", "give them after --"),
     (r"simulate=\{'([^']*)': a function\}", r"--simulate \1=MODULE:FUNCTION"),
     (
+        r"Pass what it was recorded with: redact=\[.*\]$",
+        "No option takes rules: in Python, workbench.replay(agent, trace, redact=[Rule.key(…), …])",
+    ),
+    (
         r"Pass the secret: secrets=\[…\] with its text, or secrets=\{.*\} with another one .*",
         "Give --secret NAME, the environment variable that holds it",
     ),

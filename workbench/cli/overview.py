@@ -103,7 +103,9 @@ def _head(trace: Trace, counts: dict[str, int]) -> list[str]:
     out += _origins(trace)
     if trace.header.tags:
         out.append(f"  tags {', '.join(trace.header.tags)}")
-    if trace.status == "cut short":
+    if trace.status == "cut short" and trace.header.trimmed is not None:
+        out.append("  it ends before that run did")
+    elif trace.status == "cut short":
         out.append("  cut short: the recording has no end, so its process died")
     if trace.error is not None:
         out.append(f"  {trace.error.type}: {clip(trace.error.message, 300)}")

@@ -258,6 +258,7 @@ def _named(target: str) -> Callable[..., Any]:
             raise
         raise UsageError(
             f"'{target}': there is no module {module_name} here or among the installed packages"
+            + (f"; write {module_name[:-3]}:{path}" if module_name.endswith(".py") else "")
         ) from error
     for part in path.split("."):
         found = getattr(found, part, None)

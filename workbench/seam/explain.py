@@ -241,7 +241,8 @@ def _nearest_lines(candidate: Candidate) -> Iterator[str]:
 
 
 def _other_line(candidate: Candidate) -> str:
-    what = ", ".join(each.where for each in candidate.differs[:4]) or "nothing that can be shown"
+    where = dict.fromkeys(each.where for each in candidate.differs)
+    what = ", ".join(list(where)[:4]) or "nothing that can be shown"
     served = ", already served" if candidate.served else ""
     return f"  then      {_called(candidate)}{served}: differs in {what}"
 
@@ -261,7 +262,7 @@ def _ways_out(
     differs = miss.candidates[0].differs if miss.candidates else ()
     if parent is not None and parent.header.hand is not None:
         return out[1:]
-    if call.kind == "model" and differs and len(differs) <= 2:
+    if call.kind == "model" and 0 < len(differs) <= 2 and all(each.pointer for each in differs):
         rules = " ".join(f"--ignore {call.api}:{each.pointer}" for each in differs)
         out.append(("ignore it", rules))
     if call.kind == "tool" or not differs:

@@ -277,5 +277,11 @@ def _make(model: Any, /, **fields: Any) -> Any:
         return model(**fields)
     except ValueError as error:
         details: list[dict[str, Any]] = getattr(error, "errors", list)()
-        problems = [str(each["msg"]) for each in details] or [str(error)]
+        problems = [_problem(each) for each in details] or [str(error)]
         raise EditError("; ".join(problems), problems=problems) from error
+
+
+def _problem(detail: dict[str, Any]) -> str:
+    if detail.get("loc") == ("at",):
+        return f"{detail['input']!r} is not a place: say turn(n) or entry('id')"
+    return str(detail["msg"]).removeprefix("Value error, ")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults.aims import Aim, Kind, impossible
-from workbench.trace.places import Place
+from workbench.trace.places import Place, parse_place
 
 Phase: TypeAlias = Literal["before", "outcome", "after"]
 """When a fault strikes: instead of the call, on what came of it, or once it is over."""
@@ -81,7 +81,9 @@ class BaseFault(BaseModel):
 
         Raises:
             pydantic.ValidationError: no call could ever meet this aim.
+            PlaceError: ``place`` is none, such as a bare number.
         """
+        place = None if place is None else parse_place(place)
         if tool is not None and place is not None and place.kind == "turn":
             nth = nth or 1
         if event is None and tool is None:
