@@ -375,5 +375,5 @@ def test_the_examples_of_the_format_page_are_traces(repo_root: Path) -> None:
     assert traces["by-hand"].turn(1).text == "yes"
     values: list[Any] = [entry.value for entry in traces["small-lines"].entries[:3]]
     assert [str(value) for value in values] == ["2025-11-03 09:15:30+00:00", "0.25", "yes"]
-    tools = traces["with-a-blob", "with-a-secret"].entries[0].body["tools"]
+    tools = traces["with-a-blob"].entries[0].body["tools"]
     assert tools[0]["function"]["name"] == "look_up"
