@@ -3,8 +3,12 @@
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+import workbench as wb
+from workbench.seam.modes import Mode
 
 ROOT = Path(__file__).resolve().parent.parent
 _BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,6 +36,20 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         exec(compile(padded, "README.md", "exec"), names)  # noqa: S102 - our own README
         vars(module).update(names)
     assert (tmp_path / "refund.trace.jsonl").is_file()
+
+
+def test_the_page_on_recording_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its Python does what it says, and its table has every mode, each of them and no other."""
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "recording.md"
+    module = type(sys)("recording_page")
+    monkeypatch.setitem(sys.modules, "recording_page", module)
+    names = vars(module)
+    for line, source in _blocks(page):
+        exec(compile("\n" * (line - 1) + source, page.name, "exec"), names)  # noqa: S102 - our page
+    assert len(wb.load("orders.trace.jsonl").tools("get_order")) == 3
+    modes = re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert modes == list(get_args(Mode))
 
 
 def test_what_contributing_names_is_there() -> None:
