@@ -1,8 +1,9 @@
 """What happened inside a tool stays in the trace when the tool is served whole."""
 
+import asyncio
 from typing import Any
 
-from scripted import World, ask
+from scripted import World, aask, ask
 
 import workbench as wb
 
@@ -73,3 +74,47 @@ def test_readings_of_a_served_tool_are_not_handed_to_a_later_one(world: World) -
     assert fork.status == "ok"
     assert fork.output[2]["at"] == recorded.output[2]["at"]
     assert fork.output[2]["inner"] == recorded.output[2]["inner"]
+
+
+@wb.tool(effect="read")
+async def wait(name: str, after_s: float) -> str:
+    """Take a while."""
+    await asyncio.sleep(after_s)
+    return name
+
+
+@wb.tool(effect="read")
+async def survey(topic: str) -> list[str]:
+    """Look in three places at once, and go by which is first."""
+    found: list[str] = []
+
+    async def one(place: int) -> None:
+        found.append(await wait(f"{topic}{place}", 0.006 * (3 - place)))
+        await aask(f"{found}")
+
+    await asyncio.gather(*[one(place) for place in range(3)])
+    wb.write_event("surveyed", topic)
+    return found
+
+
+async def surveyors() -> list[Any]:
+    """Survey three topics at once, and ask about each."""
+
+    async def one(topic: str) -> Any:
+        found = await survey(topic)
+        return (await aask(f"{topic}: {found}"))["content"]
+
+    return list(await asyncio.gather(*map(one, "abc")))
+
+
+def test_what_was_inside_several_calls_at_once_keeps_its_order(world: World) -> None:
+    """Replays of replays have the same lines in the same order, and their tools can run."""
+    recorded = wb.record(surveyors)
+    assert wb.verify(surveyors, recorded.trace, runs=2).ok
+    trace = recorded.trace
+    for _ in range(3):
+        trace = wb.replay(surveyors, trace).trace
+        assert shape(trace) == shape(recorded.trace)
+    again = wb.replay(surveyors, trace, tools="live")
+    assert (again.status, again.output) == ("ok", recorded.output)
+    assert not again.notices

@@ -60,6 +60,7 @@ class Express:
         call.enclosing = call.enclosing or ENCLOSING.get()
         if kind == "tool":
             call.asked_by = call.asked_by or LAST_MODEL.get()
+        session.tickets.inside.until(entry.line)
         tried = session.tickets.tries.begin(call, digest)
         session.tape.consume_first(entry, same)
         name, place = session.setting.journal.new_id(), call_place(3)

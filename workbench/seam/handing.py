@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from workbench.seam.calls import Hold, Serve
+from workbench.seam.inside import ended
 from workbench.seam.order import PATIENCE_S, Order
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.seam.injecting import Injecting
     from workbench.seam.ledger import Ledger
     from workbench.seam.setting import Setting
-    from workbench.seam.tries import Tries
+    from workbench.seam.tickets import Tickets
     from workbench.trace.trace import Entry
 
 
@@ -23,7 +24,7 @@ class Handing:
     """Keeps the answers of calls that wait for those which ended before them when recorded."""
 
     def __init__(
-        self, setting: Setting, ledger: Ledger, injecting: Injecting, guard: Guard, tries: Tries
+        self, setting: Setting, ledger: Ledger, injecting: Injecting, guard: Guard, tickets: Tickets
     ) -> None:
         self._setting = setting
         self._tape = setting.tape
@@ -31,7 +32,8 @@ class Handing:
         self._ledger = ledger
         self._injecting = injecting
         self._guard = guard
-        self._tries = tries
+        self._tries = tickets.tries
+        self._inside = tickets.inside
         self.order = Order(setting.tape, setting.ordered())
         self._held: dict[str, Served] = {}
         self._delayed: dict[str, Future[Verdict]] = {}
@@ -84,9 +86,7 @@ class Handing:
         for each in inside:
             if each.kind in ("clock", "value"):
                 self._setting.pins.consume(each)
-        if inside:
-            self._ledger.inside(ticket, inside)
-            self._tries.turns += sum(e.kind == "model" and e.attempt == 1 for e in inside)
+        self._inside.add(ticket, inside)
 
     def in_turn(self, ticket: Ticket, verdict: Verdict) -> Hold | Serve:
         """It waited: as long as an answer takes, or for the calls that were handed over before it
@@ -125,6 +125,7 @@ class Handing:
         if served.chunks is None and not below:
             ticket.closed = True
             entry = ticket.entry if ticket.source in ("replayed", "edited") else None
+            self._inside.until(ended(entry))
             self._ledger.served(ticket, served, entry)
             self._tries.end(ticket, failed=self._injecting.failed(ticket, served.error))
             self._injecting.remember(ticket, served.response)

@@ -19,10 +19,10 @@ from workbench.seam.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from workbench.seam.calls import CallReport, Outcome, Served, Ticket
-    from workbench.trace.entries import ErrorInfo
+    from workbench.trace.entries import BaseLine, ErrorInfo
     from workbench.trace.journal import Journal
     from workbench.trace.redaction import Redactor
     from workbench.trace.trace import Entry, Trace
@@ -90,19 +90,17 @@ class Ledger:
 
     def keep(self, entry: Entry) -> None:
         """A recorded call that was not made this time stays in the trace."""
-        self._again([entry], {})
+        ids: dict[str, str] = {}
+        lines = kept_lines(entry, ids)
+        self.again(entry, ids, lines)
+        for line in lines:
+            self.journal.append(line)
 
-    def inside(self, ticket: Ticket, entries: Sequence[Entry]) -> None:
-        """What was recorded inside a call that is served whole stays inside it."""
-        assert ticket.entry is not None  # noqa: S101 - what is served whole was recorded
-        self._again(entries, {ticket.entry.id: ticket.id})
-
-    def _again(self, entries: Sequence[Entry], ids: dict[str, str]) -> None:
-        for entry in entries:
-            ids[entry.id] = self.journal.new_id()
-            self._counts[entry.kind] += entry.kind not in ("clock", "value")
-            for line in kept_lines(entry, ids):
-                self.journal.append(line)
+    def again(self, entry: Entry, ids: dict[str, str], lines: Iterator[BaseLine]) -> None:
+        """A recorded entry is written once more: the first of its lines, under a new id."""
+        ids[entry.id] = self.journal.new_id()
+        self._counts[entry.kind] += entry.kind not in ("clock", "value")
+        self.journal.append(next(lines))
 
     def note(self, text: str) -> None:
         """Something that is worth knowing, once."""

@@ -139,6 +139,7 @@ class Run:
 
     def _end(self, result: RunResult) -> None:
         ledger = self.seam.session.ledger
+        self.seam.session.tickets.inside.rest()
         result.calls = Later(lambda: ledger.reports(trace=result.trace))
         journal = self.setting.journal
         fields: dict[str, Any] = {

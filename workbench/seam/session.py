@@ -31,6 +31,7 @@ from workbench.seam.express import Express
 from workbench.seam.guard import Guard
 from workbench.seam.handing import Handing
 from workbench.seam.injecting import Injecting, outcome_as_served
+from workbench.seam.inside import ended
 from workbench.seam.ledger import Ledger
 from workbench.seam.pins import Reading, unrecorded
 from workbench.seam.reach import Reach
@@ -57,8 +58,8 @@ class Session:
         self.injecting = Injecting(setting.faults)
         self.guard = Guard(setting)
         self.reach = Reach(setting)
-        self.tickets = Tickets(setting, self.guard, self.reach)
-        self.handing = Handing(setting, self.ledger, self.injecting, self.guard, self.tickets.tries)
+        self.tickets = Tickets(setting, self.ledger, self.guard, self.reach)
+        self.handing = Handing(setting, self.ledger, self.injecting, self.guard, self.tickets)
         self.express = Express(self)
         self.drift: DriftError | None = None
         self.stopped: BaseException | None = None
@@ -122,6 +123,7 @@ class Session:
             if served is not None:
                 return self._unless_dead(ticket, self.handing.over(ticket, served))
         ticket.closed = True
+        self.tickets.inside.until(ended(ticket.entry))
         if self.injecting.ended(ticket) and ticket.entry is not None:
             self.tape.give_back(ticket.entry)
         self.ledger.end(ticket, outcome)
@@ -160,6 +162,7 @@ class Session:
         if self.setting.recording or released or LIVE_WRITE.get():
             reading.value = reading.live()
         elif reading.entry is not None:
+            self.tickets.inside.until(reading.entry.line)
             pins.serve(reading)
         elif self.setting.offline and self.policy.strict:
             self.drift = unrecorded(reading)

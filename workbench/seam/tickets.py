@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import Ticket
+from workbench.seam.inside import Inside
 from workbench.seam.tries import Tries
 from workbench.trace.canonical import Hasher
 
 if TYPE_CHECKING:
     from workbench.seam.calls import Call
     from workbench.seam.guard import Guard
+    from workbench.seam.ledger import Ledger
     from workbench.seam.reach import Reach
     from workbench.seam.setting import Setting
 
@@ -18,19 +20,22 @@ if TYPE_CHECKING:
 class Tickets:
     """Makes the tickets of one session's calls."""
 
-    def __init__(self, setting: Setting, guard: Guard, reach: Reach) -> None:
+    def __init__(self, setting: Setting, ledger: Ledger, guard: Guard, reach: Reach) -> None:
         self._setting = setting
         self._guard = guard
         self._reach = reach
         self._hashers: dict[str, Hasher] = {}
         self.tries = Tries()
+        self.inside = Inside(ledger, self.tries)
 
     def make(self, call: Call) -> Ticket:
         """The ticket of a call that begins, with the entry that would answer it."""
         setting = self._setting
         request, digest, clean = self._asked(call)
-        tried = self.tries.begin(call, digest)
         entry = setting.tape.find(call, digest, request)
+        if entry is not None:
+            self.inside.until(entry.line)
+        tried = self.tries.begin(call, digest)
         if entry is not None and self._guard.wrote and self._reach.void(call, entry):
             entry = None
         ticket = Ticket(
