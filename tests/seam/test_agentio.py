@@ -238,3 +238,23 @@ def test_agents_are_recognised_by_their_parameter() -> None:
         wb.UsageError, match=r"takes an io and none was passed: .*io=workbench.live"
     ):
         wb.record(iostore.agent, "hi")
+
+
+def test_an_io_of_the_other_kind_is_refused_before_the_agent_runs() -> None:
+    """A forgotten ``.sync`` is told as that, not as a coroutine that has no text."""
+
+    def blocking(io: wb.SyncAgentIO) -> str:
+        return str(io.call_model(model="m", messages=said("hi")).text)
+
+    async def waiting(io: wb.AgentIO) -> str:
+        return str((await io.call_model(model="m", messages=said("hi"))).text)
+
+    io = wb.scripted_io(["hello", "hello"])
+    with pytest.raises(wb.UsageError, match=r"takes a SyncAgentIO.*: pass its twin, io\.sync"):
+        wb.record(blocking, io=io)
+    with pytest.raises(wb.UsageError, match=r"takes an AgentIO.*: pass the io, not io\.sync"):
+        wb.record(waiting, io=io.sync)
+    trace = wb.record(blocking, io=io.sync).trace
+    with pytest.raises(wb.UsageError, match=r"pass its twin, io\.sync"):
+        wb.fork(blocking, trace, live_from=wb.turn(1), io=io)
+    assert wb.record(waiting, io=io).output == "hello"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
-from workbench.seam.agentio.io import BaseIO
+from workbench.seam.agentio.io import BaseIO, SeamIO, SyncSeamIO
 from workbench.seam.agentio.making import served_io
 from workbench.seam.opening import Arguments, input_of
 
@@ -38,7 +38,8 @@ def given_to_record(
         args: its arguments, ``kwargs`` its keyword arguments, as they were passed.
 
     Raises:
-        UsageError: the agent needs an io to reach the world, and none was passed.
+        UsageError: the agent needs an io to reach the world, and none was passed, or one that is
+            async where the agent's annotation is not, or the other way round.
     """
     parameter = io_parameter(function)
     if parameter is None:
@@ -53,6 +54,7 @@ def given_to_record(
     if io is None:
         info.io = _is_io(parameter.default) or None
         return Given(kept, kept)
+    _refuse_the_other_way_in(function, parameter, io)
     info.io = True
     return Given(kept, _put(function, parameter, kept, io))
 
@@ -87,6 +89,7 @@ def given_to_replay(
     if io is None and _has_its_own(parameter, parent):
         info.io = _is_io(parameter.default) or None
         return Given(kept, kept)
+    _refuse_the_other_way_in(function, parameter, io)
     if io is None:
         io = served_io() if wants_async(function, parameter) else served_io().sync
     info.io = True
@@ -139,6 +142,24 @@ def wants_async(function: Callable[..., Any], parameter: inspect.Parameter) -> b
         return "SyncAgentIO" not in words
     call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async one
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def _refuse_the_other_way_in(
+    function: Callable[..., Any], parameter: inspect.Parameter, io: Any
+) -> None:
+    """An io whose calls are to be awaited is none for an agent that says it awaits nothing."""
+    words = _words(parameter.annotation)
+    if "AgentIO" not in words or words.count("AgentIO") > 1:  # nothing is said, or either will do
+        return
+    name = getattr(function, "__qualname__", repr(function))
+    if isinstance(io, SeamIO) and not wants_async(function, parameter):
+        raise UsageError(
+            f"{name} takes a SyncAgentIO, and this io is async: pass its twin, io.sync"
+        )
+    if isinstance(io, SyncSeamIO) and wants_async(function, parameter):
+        raise UsageError(
+            f"{name} takes an AgentIO, and this io is its blocking twin: pass the io, not io.sync"
+        )
 
 
 _ONE_VALUE = (
