@@ -260,7 +260,10 @@ def test_json_holds_the_document_alone(shop: Shop, recorded: str) -> None:
             "'call:3' is not a place: write turn:3, entry:1-7 or step:x (a step of that name is ",
         ),
         (["--fault", "{nope"], "--fault: this is not JSON ("),
-        (["--live-from", "3"], "'3' is not a place: write turn:3, entry:1-7, step:x or a step"),
+        (
+            ["--live-from", "3"],
+            "'3' is not a place: write turn:3, entry:1-7, step:x or a step's name",
+        ),
         (["--ignore", "/body"], "--ignore /body: write API:/pointer, such as "),
     ],
 )

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from scripted import HttpStatus, Lost, World, ask
 
 import workbench as wb
-from workbench.faults import Aim, ConnectionReset, HttpError, StreamTruncate, Timeout
+from workbench.faults import Aim, ConnectionReset, HttpError, StreamTruncate, Timeout, ToolTimeout
 
 
 def patient(questions: list[str]) -> list[str]:
@@ -96,6 +96,24 @@ def test_a_fault_that_never_fires_fails_a_strict_replay(two: wb.Trace) -> None:
         "the fault HTTP 500 never fired: no call met its aim (tool refund)"
     )
     assert [fault.label for fault in result.unfired] == ["HTTP 500"]
+
+
+def test_a_tool_that_a_fault_names_wrongly_is_put_right() -> None:
+    """Most faults that never fire were aimed at a name with a slip in it."""
+
+    @wb.tool(effect="read")
+    def look() -> int:
+        return 1
+
+    def agent() -> int:
+        return look()
+
+    trace = wb.record(agent).trace
+    result = wb.replay(agent, trace, faults=[ToolTimeout().at(tool="lok")])
+    assert str(result.drift) == (
+        "the fault tool timeout never fired: no call met its aim (tool lok); "
+        "did you mean the tool look?"
+    )
 
 
 def test_a_fault_without_an_aim_hits_the_first_model_call(two: wb.Trace) -> None:

@@ -22,7 +22,7 @@ from workbench.errors import RunCancelled
 
 _CAME_OF = {
     "ok": "the agent went on",
-    "drifted": "the agent left the recording",
+    "drifted": "the agent left the recording (in a fork with this fault it runs on live)",
     "blocked": "the agent went on, until a live write was denied",
     "cancelled": "the run was cancelled",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,8 @@ class Faults:
         self._counts: list[dict[tuple[str, str, str, int], int]] = [{} for _ in self._all]
         self._broken: UsageError | None = None
         self._reasons: dict[int, str] = {}
+        self._tools: set[str] = set()
+        """The names of the tools that were called, for who wrote one wrong."""
         self.fired: list[tuple[Fault, str]] = []
 
     def pick(self, ticket: Ticket) -> Fault | None:
@@ -84,6 +87,8 @@ class Faults:
         if self._broken is not None:
             raise self._broken
         same = (ticket.call.kind, ticket.call.step, ticket.digest, ticket.nth)
+        if ticket.call.kind == "tool" and ticket.call.name:
+            self._tools.add(ticket.call.name)
         chosen: int | None = None
         # A call that one fault hits still counts for the others.
         for number, fault in enumerate(self._all):
@@ -141,7 +146,9 @@ class Faults:
             return reason
         if fault.aim == Aim():
             return f"there was no {' or '.join(sorted(aimed_kinds(fault)))} call"
-        return f"no call met its aim ({fault.aim})"
+        meant = difflib.get_close_matches(fault.aim.tool or "", self._tools - {fault.aim.tool}, 1)
+        hint = f"; did you mean the tool {meant[0]}?" if meant else ""
+        return f"no call met its aim ({fault.aim}){hint}"
 
     def _number(self, fault: Fault) -> int:
         return next(number for number, each in enumerate(self._all) if each is fault)

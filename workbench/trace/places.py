@@ -94,5 +94,7 @@ def parse_place(text: str | Place) -> Place:
         named = "" if known else f" (a step of that name is written step:{text})"
         raise PlaceError(f"'{text}' is not a place: write turn:3, entry:1-7 or step:x{named}")
     if not text or text.isdecimal():
-        raise PlaceError(f"'{text}' is not a place: write turn:3, entry:1-7 or step:x")
+        raise PlaceError(
+            f"'{text}' is not a place: write turn:3, entry:1-7, step:x or a step's name"
+        )
     return step(text)
