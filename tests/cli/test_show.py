@@ -216,3 +216,12 @@ def test_text_fits_the_stream() -> None:
     assert fitting("a → b · “c” é", "ascii") == 'a -> b | "c" \\xe9'
     assert fitting("a → b", "utf-8") == "a → b"
     assert fitting("é → ☃", "latin-1") == "é -> \\u2603"
+
+
+def test_a_part_of_a_trace_is_no_crash(shop: Shop, recorded: str) -> None:
+    """What was cut off on purpose is told as that; nobody looks for a process that died."""
+    wb.load(shop.folder / recorded).trim(last=wb.turn(1)).save(shop.folder / "p.trace.jsonl")
+    ran = shop("show", "p.trace.jsonl")
+    assert ran.code == 0
+    assert "  it ends before that run did" in ran.out.splitlines()
+    assert "died" not in ran.out
