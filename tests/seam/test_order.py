@@ -411,3 +411,30 @@ def test_what_follows_from_an_answer_comes_before_the_next_answer(depth: int) ->
     again = wb.replay(agent, recorded.trace)
     assert (again.status, again.output) == ("ok", ["first", "second"])
     assert wb.replay(agent, again.trace).output == ["first", "second"]
+
+
+def test_a_wait_that_is_skipped_lets_others_go_on() -> None:
+    """Polling beside other work replays in its order, though nobody waits between the polls."""
+
+    async def agent(io: wb.AgentIO) -> list[str]:
+        log: list[str] = []
+
+        async def polls() -> None:
+            for number in range(3):
+                await io.sleep(0.05)
+                log.append(await wait_for(f"poll {number}", 0.001))
+
+        async def works() -> None:
+            for number in range(4):
+                log.append(await wait_for(f"work {number}", 0.02))
+                await aask(f"{log}")
+                await io.sleep(0.015)
+
+        await asyncio.gather(polls(), works())
+        return log
+
+    recorded = wb.record(agent, wb.live_io())
+    for _ in range(5):
+        replayed = wb.replay(agent, recorded.trace, wb.live_io())
+        assert (replayed.status, replayed.output) == ("ok", recorded.output)
+        assert not replayed.notices

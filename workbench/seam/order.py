@@ -4,6 +4,7 @@ they did.
 Calls that overlapped are a **race**. In a race a served call is handed over once every call has
 begun that had begun by then, and every answer was handed over that had been handed over by then.
 Calls of different races wait for nothing: whoever asks one after the other keeps his own order.
+Only where an agent's own waits are skipped, while other tasks go on, all is one race.
 
 If what is waited for never comes (the agent was changed, or an edit made it void) nobody waits for
 ever: once nothing new begins for as long as it took when it was recorded, the first call that waits
@@ -71,13 +72,26 @@ class Order:
     def __init__(self, tape: Tape, entries: Iterable[Entry] = ()) -> None:
         self._tape = tape
         self._race: dict[str, Race] = {}
-        for race in _races(entries):
+        self._all = list(entries)
+        self._joined = False
+        for race in _races(self._all):
             self._race.update(dict.fromkeys(race.entries, race))
         self._under_way: set[str] = set()
         """Recorded entries whose call has begun and is not handed over yet."""
         self._running: dict[str, Ticket] = {}
         """Calls that run in the world."""
         self._begun_at = 0.0
+
+    def join(self) -> None:
+        """A wait between calls was skipped, while others went on: what was apart only by the time
+        that it took is told apart by nothing now, and all is one race from here on."""
+        if self._joined or len(self._all) < 2:
+            return
+        self._joined = True
+        whole = Race(self._all)
+        for race in set(self._race.values()):
+            whole.waiting.update(race.waiting)
+        self._race = dict.fromkeys(whole.entries, whole)
 
     def begins(self, ticket: Ticket) -> Future[Verdict] | None:
         """A served call begins: None if it may be handed over, else what it waits for."""

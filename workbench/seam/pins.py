@@ -7,6 +7,7 @@ last reading.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random as _random
 import sys
@@ -191,7 +192,17 @@ def sleeps(seconds: float) -> bool:
         if setting.recording or setting.policy.realtime or session.live:
             return True
         setting.pins.slept(seconds)
+        if _others_go_on():
+            session.handing.order.join()
     return False
+
+
+def _others_go_on() -> bool:
+    """Whether this is one of several tasks of a loop."""
+    try:
+        return len(asyncio.all_tasks()) > 1
+    except RuntimeError:  # there is no loop
+        return False
 
 
 def write_event(type: str, data: Any = None) -> None:  # noqa: A002 - the format's own word

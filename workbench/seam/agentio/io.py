@@ -31,7 +31,7 @@ from workbench.seam.agentio.stack import Stack
 from workbench.seam.agentio.streams import Stream, SyncStream
 from workbench.seam.agentio.world import World
 from workbench.seam.current import current_seam
-from workbench.seam.drivers import call_async, call_sync
+from workbench.seam.drivers import call_async, call_sync, others_first
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -126,9 +126,11 @@ class SeamIO(BaseIO):
         return SyncSeamIO(self.world, self.layers)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait. A replay does not really."""
+        """Wait. A replay does not really, but lets others go on."""
         if self._stack.sleeps(seconds):
             await self.world.sleep(seconds)
+        else:
+            await others_first()
 
     async def call_model(
         self, *, model: str, messages: Messages, tools: Offered = (), **params: Any
