@@ -1,6 +1,7 @@
 """What happened inside a tool stays in the trace when the tool is served whole."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from scripted import World, aask, ask
@@ -118,3 +119,21 @@ def test_what_was_inside_several_calls_at_once_keeps_its_order(world: World) -> 
     again = wb.replay(surveyors, trace, tools="live")
     assert (again.status, again.output) == ("ok", recorded.output)
     assert not again.notices
+
+
+def episodes(*topics: str) -> list[Any]:
+    """Research some topics."""
+    return [research(topic) for topic in topics]
+
+
+def test_what_is_kept_of_earlier_runs_keeps_what_was_inside(world: World, tmp_path: Path) -> None:
+    """A tool that a later run does not call stays in the file with all that was inside it."""
+    path = tmp_path / "episodes.trace.jsonl"
+    first = wb.record(episodes, "x", "y", to=path, mode="new_episodes")
+    wb.record(episodes, "y", to=path, mode="new_episodes")
+    kept = wb.load(path)
+    assert len(kept.entries) == len(first.trace.entries)
+    assert all(entry.enclosing for entry in kept.tools("look"))
+    again = wb.record(episodes, "x", "y", to=path, mode="new_episodes")
+    assert {call.how for call in again.calls} == {"replayed"}
+    assert wb.replay(episodes, path, "x", "y", tools="live").output == first.output

@@ -30,7 +30,10 @@ class Inside:
     def add(self, ticket: Ticket, entries: Sequence[Entry]) -> None:
         """A call is served whole, inside which these were recorded."""
         assert ticket.entry is not None  # noqa: S101 - what is served whole was recorded
-        ids = {ticket.entry.id: ticket.id}
+        self.keep(entries, {ticket.entry.id: ticket.id})
+
+    def keep(self, entries: Sequence[Entry], ids: dict[str, str]) -> None:
+        """These are to be written once more; ``ids``: new ids of what encloses them."""
         for entry in entries:
             self._put(entry.line, entry, kept_lines(entry, ids), ids)
 

@@ -12,7 +12,6 @@ from workbench.seam.writing import (
     chunk_line,
     event_line,
     input_line,
-    kept_lines,
     replayed_line,
     result_line,
     short,
@@ -87,14 +86,6 @@ class Ledger:
         else:
             self.journal.append(replayed_line(ticket, served, entry))
         self._report(ticket, served.response, served.error)
-
-    def keep(self, entry: Entry) -> None:
-        """A recorded call that was not made this time stays in the trace."""
-        ids: dict[str, str] = {}
-        lines = kept_lines(entry, ids)
-        self.again(entry, ids, lines)
-        for line in lines:
-            self.journal.append(line)
 
     def again(self, entry: Entry, ids: dict[str, str], lines: Iterator[BaseLine]) -> None:
         """A recorded entry is written once more: the first of its lines, under a new id."""

@@ -130,8 +130,9 @@ class Run:
 
     def _keep(self, result: RunResult) -> None:
         """What was recorded and not asked for this time stays in the trace."""
-        for entry in result.leftover:
-            self.seam.session.ledger.keep(entry)
+        readings = self.setting.pins.inside
+        inside = [each for entry in result.leftover for each in readings.get(entry.id, ())]
+        self.seam.session.tickets.inside.keep([*result.leftover, *inside], {})
         kept = len(result.leftover)
         if kept:
             result.notices.append(f"{kept} recorded calls were not made this time, and are kept")
