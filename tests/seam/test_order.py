@@ -438,3 +438,18 @@ def test_a_wait_that_is_skipped_lets_others_go_on() -> None:
         replayed = wb.replay(agent, recorded.trace, wb.live_io())
         assert (replayed.status, replayed.output) == ("ok", recorded.output)
         assert not replayed.notices
+
+
+def test_very_many_calls_at_once_come_to_their_turns() -> None:
+    """A thousand calls that wait for each other do not keep each other from their turns."""
+
+    async def agent() -> int:
+        delays = [(number * 7919 % 1000) / 2500 for number in range(1000)]
+        done = await asyncio.gather(*[wait_for(f"{n}", s) for n, s in enumerate(delays)])
+        return len(done)
+
+    recorded = wb.record(agent)
+    begun = time.monotonic()
+    replayed = wb.replay(agent, recorded.trace)
+    assert (replayed.status, replayed.output) == ("ok", 1000)
+    assert time.monotonic() - begun < 20

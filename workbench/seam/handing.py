@@ -117,7 +117,9 @@ class Handing:
 
     def _waits(self, ticket: Ticket, turn: Future[Verdict]) -> Hold:
         apart = self.order.came_apart(ticket)
-        return Hold(ticket, future=turn, patience_s=PATIENCE_S, apart=apart)
+        # Of very many none would come to its turn if each looked for it all the time.
+        patience = PATIENCE_S * max(1.0, self.order.crowd(ticket) / 20)
+        return Hold(ticket, future=turn, patience_s=patience, apart=apart)
 
     def over(self, ticket: Ticket, served: Served) -> Serve:
         """Hand it over: what comes whole is written down, of a stream its reader tells."""

@@ -129,12 +129,17 @@ class Order:
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
         return self._due(self._race[ticket.entry.id], ticket.entry.id)
 
+    def crowd(self, ticket: Ticket) -> int:
+        """How many wait in the race of a waiting call."""
+        assert ticket.entry is not None  # noqa: S101 - else it did not wait
+        return len(self._race[ticket.entry.id].waiting)
+
     def came_apart(self, ticket: Ticket) -> bool:
         """Whether a waiting call was handed over a while after the one before it."""
         entry = ticket.entry
         assert entry is not None  # noqa: S101 - else it did not wait
         race = self._race[entry.id]
-        earlier = reversed(race.moments[: race.place[entry.id]])
+        earlier = (race.moments[at] for at in range(race.place[entry.id] - 1, -1, -1))
         before = next((name for _, what, name in earlier if what == "over"), None)
         if before is None:
             return False
