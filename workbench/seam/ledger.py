@@ -61,8 +61,11 @@ class Ledger:
         if ticket.call.kind in ("model", "tool"):
             self.journal.call(call_line(ticket), ticket.request if ticket.clean else None)
 
-    def chunk(self, ticket: Ticket, offset: float, data: Any) -> None:
-        """A piece of a stream is about to be handed over."""
+    def chunk(self, ticket: Ticket, data: Any) -> None:
+        """A piece of a stream is about to be handed over; a replay repeats when it came."""
+        offset = time.monotonic() - ticket.begun
+        if len(ticket.chunks) < len(ticket.offsets):
+            offset = ticket.offsets[len(ticket.chunks)]
         ticket.first = offset if ticket.first is None else ticket.first
         ticket.chunks.append(data)
         self.journal.append(chunk_line(ticket, offset, data))

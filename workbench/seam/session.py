@@ -107,10 +107,7 @@ class Session:
         broken = self.injecting.breaks(ticket)
         if broken is not None:
             return broken
-        offset = time.monotonic() - ticket.begun
-        if len(ticket.chunks) < len(ticket.offsets):
-            offset = ticket.offsets[len(ticket.chunks)]
-        self.ledger.chunk(ticket, offset, data)
+        self.ledger.chunk(ticket, data)
         return None
 
     def finish(self, ticket: Ticket, outcome: Outcome) -> Fail | Serve | None:
