@@ -120,6 +120,7 @@ class Hooks:
         except BaseException as error:
             tap.end("cut", error)
             raise
+        tap.wait()
         tap.end("complete")
 
 

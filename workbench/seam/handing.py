@@ -121,6 +121,21 @@ class Handing:
         patience = PATIENCE_S * max(1.0, self.order.crowd(ticket) / 20)
         return Hold(ticket, future=turn, patience_s=patience, apart=apart)
 
+    def ends(self, ticket: Ticket, verdict: Verdict | None = None) -> Hold | None:
+        """The last piece of a served stream is next: whether its reader waits for it, so that
+        streams at once end as they did. Asked again with a verdict after a wait."""
+        if ticket.source != "replayed":
+            return None
+        if verdict is None:
+            turn = self.order.ends(ticket)
+            return None if turn is None else Hold(ticket, future=turn, patience_s=PATIENCE_S)
+        if verdict == "time" and not self.order.is_due(ticket):
+            if not self.order.stuck(ticket) or not self.order.skip_to(ticket):
+                return Hold(ticket, future=self.order.future(ticket), patience_s=PATIENCE_S)
+            self._ledger.note(f"{ticket.id} was reordered: what ended before it did not come")
+        self.order.read_on(ticket)
+        return None
+
     def over(self, ticket: Ticket, served: Served) -> Serve:
         """Hand it over: what comes whole is written down, of a stream its reader tells."""
         below = self._injecting.below(ticket)
@@ -137,5 +152,5 @@ class Handing:
         if served.is_cancelled:
             self.order.left(ticket)
         else:
-            self.order.handed_over(ticket)
+            self.order.handed_over(ticket, read=served.chunks is not None)
         return Serve(ticket, served, below)

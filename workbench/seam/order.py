@@ -36,14 +36,16 @@ _LONGEST_S = 10.0
 
 
 class Race:
-    """Recorded calls that overlapped: what began and was handed over, in its order."""
+    """Recorded calls that overlapped: what began, was handed over and, of a stream, was read to
+    its end, in its order."""
 
     def __init__(self, entries: list[Entry]) -> None:
         self.entries = {each.id: each for each in entries}
         begun = [(each.line, "begun", each.id) for each in entries]
         over = [(each.handed_over + 1, "over", each.id) for each in entries]
-        self.moments = sorted(begun + over)
-        self.place = {name: at for at, (_, what, name) in enumerate(self.moments) if what == "over"}
+        end = [(_last(each), "read", each.id) for each in entries if _is_read(each)]
+        self.moments = sorted(begun + over + end)
+        self.place = {(what, name): at for at, (_, what, name) in enumerate(self.moments)}
         self.next = 0
         """The first moment that has not come yet."""
         self.waiting: dict[str, Waiting] = {}
@@ -53,10 +55,11 @@ class Race:
 class Waiting:
     """A call that waits for its turn."""
 
-    __slots__ = ("future", "since", "ticket")
+    __slots__ = ("future", "since", "ticket", "what")
 
-    def __init__(self, ticket: Ticket) -> None:
+    def __init__(self, ticket: Ticket, what: str = "over") -> None:
         self.ticket = ticket
+        self.what = what
         self.future: Future[Verdict] = Future()
         self.since = time.monotonic()
 
@@ -78,6 +81,8 @@ class Order:
             self._race.update(dict.fromkeys(race.entries, race))
         self._under_way: set[str] = set()
         """Recorded entries whose call has begun and is not handed over yet."""
+        self._read: set[str] = set()
+        """Recorded streams that are being read."""
         self._running: dict[str, Ticket] = {}
         """Calls that run in the world."""
         self._begun_at = 0.0
@@ -108,6 +113,23 @@ class Order:
         self._let_go(race)
         return None if due else waiting.future
 
+    def ends(self, ticket: Ticket) -> Future[Verdict] | None:
+        """A served stream has one more piece: None if its reader may have it, else what for he
+        waits."""
+        entry = ticket.entry
+        race = self._race.get(entry.id) if entry is not None else None
+        if entry is None or race is None or entry.ended != "complete":
+            return None
+        if self._due(race, entry.id, "read"):
+            return None
+        waiting = race.waiting[entry.id] = Waiting(ticket, "read")
+        return waiting.future
+
+    def read_on(self, ticket: Ticket) -> None:
+        """The reader of a stream has waited for its end."""
+        if ticket.entry is not None and ticket.entry.id in self._race:
+            self._race[ticket.entry.id].waiting.pop(ticket.entry.id, None)
+
     def passes(self, entry: Entry) -> bool:
         """Whether a call may begin and end at once, and nobody waits for it; then it has."""
         race = self._race.get(entry.id) if self._race else None
@@ -127,7 +149,8 @@ class Order:
     def is_due(self, ticket: Ticket) -> bool:
         """Whether the turn of a waiting call has come, though nobody said so."""
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
-        return self._due(self._race[ticket.entry.id], ticket.entry.id)
+        what = self._waits(ticket).what
+        return self._due(self._race[ticket.entry.id], ticket.entry.id, what)
 
     def crowd(self, ticket: Ticket) -> int:
         """How many wait in the race of a waiting call."""
@@ -139,7 +162,8 @@ class Order:
         entry = ticket.entry
         assert entry is not None  # noqa: S101 - else it did not wait
         race = self._race[entry.id]
-        earlier = (race.moments[at] for at in range(race.place[entry.id] - 1, -1, -1))
+        place = race.place["over", entry.id]
+        earlier = (race.moments[at] for at in range(place - 1, -1, -1))
         before = next((name for _, what, name in earlier if what == "over"), None)
         if before is None:
             return False
@@ -159,11 +183,13 @@ class Order:
             self._under_way.add(ticket.entry.id)
             self._let_go(race)
 
-    def handed_over(self, ticket: Ticket) -> None:
-        """A call got its answer; whoever waited for that may go on."""
+    def handed_over(self, ticket: Ticket, *, read: bool = False) -> None:
+        """A call got its answer; whoever waited for that may go on. ``read``: it is a stream, and
+        its reader begins to read."""
         race = self._race.get(ticket.entry.id) if ticket.entry is not None else None
         if race is not None and ticket.entry is not None:
             self._under_way.discard(ticket.entry.id)
+            (self._read.add if read else self._read.discard)(ticket.entry.id)
             race.waiting.pop(ticket.entry.id, None)
             self._let_go(race)
 
@@ -197,10 +223,11 @@ class Order:
         """Nobody waits any longer for calls that do not come; whether this very call goes on."""
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
         race = self._race[ticket.entry.id]
-        first = min(race.waiting, key=race.place.__getitem__)
+        places = {name: race.place[each.what, name] for name, each in race.waiting.items()}
+        first = min(places, key=places.__getitem__)
         if ticket.entry.id != first:
             return False
-        race.next = race.place[first]
+        race.next = places[first]
         return True
 
     def release_all(self) -> None:
@@ -213,9 +240,9 @@ class Order:
         assert ticket.entry is not None  # noqa: S101 - else it did not wait
         return self._race[ticket.entry.id].waiting[ticket.entry.id]
 
-    def _due(self, race: Race, name: str) -> bool:
-        """Whether all has come that came before it was handed over."""
-        place = race.place[name]
+    def _due(self, race: Race, name: str, what_next: str = "over") -> bool:
+        """Whether all has come that came before it was handed over, or read to its end."""
+        place = race.place[what_next, name]
         while race.next < place:
             _, what, other = race.moments[race.next]
             if other != name and not self._has_come(what, other):
@@ -226,11 +253,13 @@ class Order:
     def _has_come(self, what: str, name: str) -> bool:
         if what == "begun":
             return name in self._under_way or self._tape.is_gone(name)
+        if what == "read" and name in self._read:
+            return False
         return name not in self._under_way and self._tape.is_gone(name)
 
     def _let_go(self, race: Race) -> None:
         for name, waiting in race.waiting.items():
-            if self._due(race, name):
+            if self._due(race, name, waiting.what):
                 waiting.go()
 
     def _holds_up(self, running: Ticket, ticket: Ticket) -> bool:
@@ -248,8 +277,10 @@ class Order:
         entry = ticket.entry
         assert entry is not None  # noqa: S101 - else it did not wait
         race = self._race[entry.id]
-        _, _, awaited = race.moments[race.next]
+        _, what, awaited = race.moments[race.next]
         begun, then = entry.at_s, race.entries[awaited].at_s
+        if what == "read" and then is not None:
+            then += race.entries[awaited].duration_s or 0.0
         gap = then - begun if begun is not None and then is not None else 0.0
         return min(PATIENCE_S + _SLOWER * max(gap, 0.0), _LONGEST_S)
 
@@ -262,6 +293,17 @@ def _end_s(entry: Entry | None) -> float | None:
     return None if lasted is None else entry.at_s + lasted
 
 
+def _is_read(entry: Entry) -> bool:
+    """Whether a call's answer was a stream that came to an end: its own, the server's, or that of
+    whoever's patience. When a reader stopped is noted later than it was."""
+    return _last(entry) > entry.handed_over + 1 and entry.ended not in (None, "stopped")
+
+
+def _last(entry: Entry) -> int:
+    """The line with which a call was over."""
+    return max(entry.handed_over, entry.trace.index.results[entry.seq - 1]) + 1
+
+
 def _races(entries: Iterable[Entry]) -> Iterable[Race]:
     """The calls that overlapped, put together; one that ran alone is in none."""
     together: list[Entry] = []
@@ -272,6 +314,6 @@ def _races(entries: Iterable[Entry]) -> Iterable[Race]:
                 yield Race(together)
             together = []
         together.append(entry)
-        end = max(end, entry.handed_over + 1)
+        end = max(end, _last(entry))
     if len(together) > 1:
         yield Race(together)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 from collections import deque
@@ -20,6 +21,7 @@ from workbench.seam.calls import (
     Serve,
     Served,
     Ticket,
+    Verdict,
 )
 from workbench.seam.process_lock import ProcessLock
 from workbench.seam.watching import Controller, Progress
@@ -227,6 +229,29 @@ class Tap:
             return
         error = raised(verdict, self._hooks)
         raise error
+
+    def wait(self) -> None:
+        """The last piece is next: wait until it is its turn, in a replay of streams at once."""
+        hold = self._ends(None)
+        while hold is not None and hold.future is not None:
+            try:
+                hold = self._ends(hold.future.result(hold.patience_s))
+            except TimeoutError:
+                hold = self._ends("time")
+
+    async def await_turn(self) -> None:
+        """The same for a stream that is read by async code."""
+        hold = self._ends(None)
+        while hold is not None and hold.future is not None:
+            future = asyncio.wrap_future(hold.future)
+            done, _ = await asyncio.wait({future}, timeout=hold.patience_s)
+            hold = self._ends(future.result() if done else "time")
+
+    def _ends(self, verdict: Verdict | None) -> Hold | None:
+        if self._ticket.closed or self._over:
+            return None
+        with self._seam.lock:
+            return self._seam.session.handing.ends(self._ticket, verdict)
 
     def clean_cut(self) -> bool:
         """Whether a fault wants the stream to end here, as if it were complete."""

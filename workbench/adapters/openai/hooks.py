@@ -49,6 +49,7 @@ class ChatHooks:
         self._served = False
         self._since = time.monotonic()
         self._tee: Tee | None = None
+        self._playback: Playback | None = None
         self.tries = 0
         """How many tries the SDK made by itself, in :meth:`through`."""
         self.waited_s = 0.0
@@ -179,11 +180,12 @@ class ChatHooks:
             headers = body_headers(head.get("headers"), body)
             content = body_bytes(body, headers)
             return sdk.make_response(request, status, headers, content=content)
+        self._playback = Playback(self._asked, request, served)
         self._caught.response = sdk.make_response(
             request,
             status,
             stream_headers(head),
-            stream=Playback(self._asked, request, served).stream(is_async=self.is_async),
+            stream=self._playback.stream(is_async=self.is_async),
         )
         return self._caught.response
 
@@ -198,6 +200,8 @@ class ChatHooks:
         # Let go of the response, so that it ends when its reader forgets it.
         response, self._caught.response = self._caught.response, None
         tap.known = self._known(response)
+        if self._playback is not None:
+            self._playback.tap = tap
         self._tee = Tee(response, tap, is_async=self.is_async)
         self._tee.attach()
         return result

@@ -203,6 +203,8 @@ class Playback:
         self._left = [write_event(chunk) for chunk in served.chunks or ()]
         self._left.reverse()
         self._error = served.error
+        self.tap: Any = None
+        """Where its end waits for its turn, once somebody reads it."""
         head = served.response if isinstance(served.response, dict) else {}
         rest = head.get("rest")
         if isinstance(rest, str):
@@ -224,16 +226,24 @@ class Playback:
 
     def _pieces(self) -> Iterator[bytes]:
         while self._left:
+            if self._ends():
+                self.tap.wait()
             yield self._left.pop()
         if self._error is not None:
             raise self._exception(self._error)
 
     async def _apieces(self) -> AsyncIterator[bytes]:
         while self._left:
+            if self._ends():
+                await self.tap.await_turn()
             yield self._left.pop()
         if self._error is not None:
             await wait_like(self._error)
             raise self._exception(self._error)
+
+    def _ends(self) -> bool:
+        """Whether the last piece is next, of a stream that ends as it should."""
+        return len(self._left) == 1 and self._error is None and self.tap is not None
 
     def _exception(self, info: ErrorInfo) -> BaseException:
         error = to_exception(self._asked, info)

@@ -85,6 +85,7 @@ def tee(source: Iterator[Body], tap: Tap) -> Iterator[Body]:
                 break
             _note(chunk, tap)
             yield chunk
+        tap.wait()
         tap.end("complete")
     except GeneratorExit:
         tap.let_go()
@@ -105,6 +106,7 @@ async def atee(source: AsyncIterator[Body], tap: Tap) -> AsyncIterator[Body]:
                 break
             _note(chunk, tap)
             yield chunk
+        await tap.await_turn()
         tap.end("complete")
     except GeneratorExit:
         tap.let_go()
