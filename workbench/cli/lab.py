@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -196,10 +197,19 @@ def _address(server: subprocess.Popen[bytes], file: Path | None) -> str | None:
         if note.exists():
             with contextlib.suppress(ValueError):  # half written
                 found = json.loads(note.read_text("utf-8"))
-                tree = "" if file is None else f"/tree/{quote(file.as_posix())}"
-                return f"{found['url']}lab{tree}?token={found['token']}"
+                if _answers(found["port"]):  # the note is there a moment before the server
+                    tree = "" if file is None else f"/tree/{quote(file.as_posix())}"
+                    return f"{found['url']}lab{tree}?token={found['token']}"
         time.sleep(_STEP_S)
     return None
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager
