@@ -11,8 +11,7 @@ from openai_server import Server
 
 import workbench
 from workbench import UsageError
-from workbench.adapters import openai as adapter
-from workbench.adapters.openai import patches
+from workbench.adapters.openai import adapter, patches
 from workbench.errors import UnencodableError
 from workbench.faults import ConnectionReset, HttpError, Timeout
 

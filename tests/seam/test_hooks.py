@@ -1,6 +1,7 @@
 """Adapters of other packages are found, also those that come while the process runs."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,16 @@ def _package(folder: Path, name: str, code: str) -> None:
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{hooks.GROUP}]\n{name} = {name}:install\n")
+    (info / "entry_points.txt").write_text(f"[{hooks.GROUP}]\n{name} = {name}:adapter\n")
     # A file system may tell times in steps, in which a test does it all at once.
     os.utime(folder, ns=(1, folder.stat().st_mtime_ns + 1))
+
+
+COUNTING = """
+from workbench.plugins import Adapter
+seen = []
+adapter = Adapter(name=__name__, module="json", hook=lambda patches: seen.append(1))
+"""
 
 
 @pytest.fixture
@@ -31,13 +39,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_adapter_that_comes_later_is_installed_once(folder: Path) -> None:
     """Whoever installs a package in a notebook need not start it again; each is installed once."""
-    counting = "seen = []\ndef install():\n    seen.append(1)\n"
-    _package(folder, "first_adapter", counting)
+    _package(folder, "first_adapter", COUNTING)
     wb.record(lambda: None)
     import first_adapter  # type: ignore[import-not-found]
 
     assert first_adapter.seen == [1]
-    _package(folder, "second_adapter", counting)
+    _package(folder, "second_adapter", COUNTING)
     for _ in range(2):
         wb.record(lambda: None)
     import second_adapter  # type: ignore[import-not-found]
@@ -45,9 +52,26 @@ def test_an_adapter_that_comes_later_is_installed_once(folder: Path) -> None:
     assert (first_adapter.seen, second_adapter.seen) == ([1], [1])
 
 
-def test_an_adapter_that_fails_is_named_each_time(folder: Path) -> None:
+_MADE = "import json\nfrom workbench.plugins import Adapter\nadapter = Adapter(name='x', {})"
+_MISFIT = "module='json', hook=lambda patches: patches.wrap(json, 'gone', print)"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def adapter(patches): pass", "no workbench.plugins.Adapter"),
+        ("raise ValueError('no SDK')", "ValueError: no SDK"),
+        (_MADE.format("module='', hook=print"), "give the module as text"),
+        (_MADE.format("module='json', hook='json:loads'"), "is no function"),
+        (_MADE.format(_MISFIT), r"the adapter 'x' does not fit .*json.*gone"),
+    ],
+)
+def test_an_adapter_that_is_wrong_is_named_each_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, code: str, why: str
+) -> None:
     """Nothing is recorded without the adapter that was asked for, however often one tries."""
-    _package(folder, "broken_adapter", "def install():\n    raise ValueError('no SDK')\n")
+    monkeypatch.delitem(sys.modules, "broken_adapter", raising=False)
+    _package(folder, "broken_adapter", code)
     for _ in range(2):
-        with pytest.raises(UsageError, match=r"'broken_adapter' of broken_adapter .*no SDK"):
+        with pytest.raises(UsageError, match=rf"(?s)'broken_adapter' of broken_adapter .*{why}"):
             wb.record(lambda: None)

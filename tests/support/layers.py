@@ -15,6 +15,7 @@ LAYERS = {
     "edits": 3,  # these three hand models out to people, so nothing below may take them there
     "faults": 3,
     "redaction": 3,
+    "plugins": 3,
     "adapters": 3,
     "providers": 3,
     "analysis": 5,

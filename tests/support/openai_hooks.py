@@ -8,7 +8,7 @@ from typing import Any
 
 from openai._base_client import AsyncAPIClient, SyncAPIClient
 
-from workbench.adapters.openai import install, sdk
+from workbench.adapters.openai import adapter, sdk
 from workbench.adapters.openai.asking import call_of
 from workbench.adapters.openai.hooks import AsyncChatHooks, ChatHooks
 from workbench.seam.calls import Call, Served
@@ -20,7 +20,7 @@ Door = Callable[[ChatHooks, Call], Any]
 @contextlib.contextmanager
 def hooked(door: Door) -> Iterator[list[ChatHooks]]:
     """While open, ``door`` says what each call gives. The hooks of each call, in order."""
-    install()
+    adapter.install()
     made: list[ChatHooks] = []
     owners: tuple[Any, ...] = (SyncAPIClient, AsyncAPIClient)
     was = [vars(owner)["request"] for owner in owners]

@@ -35,6 +35,9 @@ LIVE_WRITE: ContextVar[bool] = ContextVar("workbench_live_write", default=False)
 COVERED: ContextVar[bool] = ContextVar("workbench_covered", default=False)
 """Whether a model call that is on the seam already is being made here: what an SDK sends for it
 is the same call, and not another."""
+COVERED_TOOL: ContextVar[str | None] = ContextVar("workbench_covered_tool", default=None)
+"""The tool whose call is on the seam already and is being made here: what lies further in and has
+that name (a function with ``@tool``, a call to a server) is the same call, and not another."""
 _STEP: ContextVar[str] = ContextVar("workbench_step", default="")
 
 _open: list[Seam] = []

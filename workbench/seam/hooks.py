@@ -1,8 +1,7 @@
-"""The adapters: hooks into SDKs, found by entry point and installed when a session opens.
+"""The adapters: hooks into SDKs and frameworks, found by entry point.
 
-A package registers one in the entry-point group ``workbench.adapters``; the name is the SDK's, the
-object a function without arguments that hooks the SDK (once it is imported) and may be called
-again and again.
+A package registers an :class:`Adapter` in the entry-point group ``workbench.adapters``. It is
+installed when the first session opens, and hooks its library then, or when that is imported.
 """
 
 from __future__ import annotations
@@ -10,12 +9,93 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from importlib.metadata import entry_points
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
+from typing import Any
 
-from workbench.errors import UsageError
+from workbench.errors import MissingExtraError, UsageError
+from workbench.seam.patching import Patches
 
 GROUP = "workbench.adapters"
 
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A hook into somebody's library.
+
+    Args:
+        name: the library's name for people, such as ``openai``.
+        module: the module whose import makes the hooks possible, such as ``openai``.
+        hook: called once with that module imported: puts the hooks in through the
+            :class:`~workbench.seam.patching.Patches` that it is given, which take them out again.
+
+    Raises:
+        UsageError: one of them is not what it should be.
+    """
+
+    name: str
+    module: str
+    hook: Callable[[Patches], None]
+    patches: Patches = field(default_factory=Patches, init=False, repr=False, compare=False)
+    """What is hooked."""
+
+    def __post_init__(self) -> None:
+        for what in ("name", "module"):
+            value: Any = getattr(self, what)
+            if not isinstance(value, str) or not value:
+                raise UsageError(f"Adapter({what}={value!r}): give the {what} as text")
+        if not callable(self.hook):
+            raise UsageError(
+                f"Adapter({self.name!r}): hook={self.hook!r} is no function; give one that takes "
+                "the patches"
+            )
+
+    def install(self) -> None:
+        """Hook the library, now or when it is imported. Again, it changes nothing.
+
+        Raises:
+            MissingExtraError: the library is installed, but ``wrapt``, which this needs, is not.
+            UsageError: the library is not as this adapter knows it.
+        """
+        try:
+            import wrapt
+        except ImportError:
+            if find_spec(self.module.partition(".")[0]) is None:
+                return
+            raise MissingExtraError(self.name, "wrapt") from None
+        if self.patches.active:
+            return
+        self.patches.active = True
+        if self.module in sys.modules:
+            self._hook()
+        elif self.name not in _waiting:
+            _waiting.add(self.name)
+            wrapt.register_post_import_hook(lambda _: self._imported(), self.module)
+
+    def uninstall(self) -> None:
+        """Take the hooks out: the library is as it was."""
+        self.patches.undo()
+
+    def _imported(self) -> None:
+        _waiting.discard(self.name)
+        if self.patches.active:
+            self._hook()
+
+    def _hook(self) -> None:
+        try:
+            self.hook(self.patches)
+        except Exception as error:
+            self.patches.undo()
+            raise UsageError(
+                f"the adapter '{self.name}' does not fit {_release(self.module)}, so that calls "
+                f"through it could not be recorded: {type(error).__name__}: {error}"
+            ) from error
+
+
+_waiting: set[str] = set()
+"""The adapters whose library is still to be imported."""
 _installed: set[str] = set()
 _seen: list[tuple[str, int]] = []
 """The folders of installed packages, and when each was last changed, at the last search."""
@@ -26,7 +106,8 @@ def install_adapters() -> None:
     """Install every registered adapter that is not installed yet.
 
     Raises:
-        UsageError: one cannot be loaded; the text names it and the package that brought it.
+        UsageError: one cannot be loaded, is no adapter, or does not fit its library; the text
+            names it and the package that brought it.
     """
     with _lock:
         folders = _folders()
@@ -36,16 +117,38 @@ def install_adapters() -> None:
             if point.name in _installed:
                 continue
             try:
-                install = point.load()
-                install()
+                _loaded(point).install()
             except Exception as error:
                 package = point.dist.name if point.dist is not None else "an unknown package"
+                told = str(error) if isinstance(error, UsageError) else _told(error)
                 raise UsageError(
                     f"the adapter '{point.name}' of {package} ({point.value}) cannot be "
-                    f"installed: {type(error).__name__}: {error}"
+                    f"installed: {told}"
                 ) from error
             _installed.add(point.name)
         _seen[:] = folders
+
+
+def _loaded(point: EntryPoint) -> Adapter:
+    found = point.load()
+    if not isinstance(found, Adapter):
+        raise UsageError(
+            f"it is {found!r}, and no workbench.plugins.Adapter. Register an instance of that class"
+        )
+    return found
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _release(module: str) -> str:
+    """The library and its version, as far as it tells."""
+    name = module.partition(".")[0]
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"this version of {name}"
 
 
 def _folders() -> list[tuple[str, int]]:

@@ -13,7 +13,8 @@ from pydantic import BaseModel, create_model
 
 from workbench.errors import TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import MISSING, Call, Outcome, Served
-from workbench.seam.current import current_seam
+from workbench.seam.current import COVERED_TOOL, current_seam
+from workbench.seam.declared import declare
 from workbench.seam.drivers import call_async, call_sync
 from workbench.seam.exceptions import describe, plain_error, timed, until_cancelled
 from workbench.trace.values import decode, decode_as, encode
@@ -69,12 +70,15 @@ class Tool(Generic[P, R]):
             mark = getattr(inspect, "markcoroutinefunction", None)
             if mark is not None:
                 mark(self)
+        declare(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, through the session if one is open here."""
         seam = current_seam()
         if seam is None:
             return self.function(*self._bound, *args, **kwargs)
+        if COVERED_TOOL.get() == self.name:
+            return self._covered(*args, **kwargs)
         hooks = _ToolHooks(self, (*self._bound, *args), kwargs)
         call = Call(
             kind="tool",
@@ -86,6 +90,23 @@ class Tool(Generic[P, R]):
         if self.is_async:
             return cast("R", call_async(seam, call, hooks))
         return cast("R", call_sync(seam, call, hooks))
+
+    def _covered(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function as part of a call that is on the seam already, a framework's."""
+        if self.is_async:
+            return cast("R", self._acovered(*args, **kwargs))
+        token = COVERED_TOOL.set(None)  # a tool of this name that it calls is another call
+        try:
+            return self.function(*self._bound, *args, **kwargs)
+        finally:
+            COVERED_TOOL.reset(token)
+
+    async def _acovered(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        token = COVERED_TOOL.set(None)
+        try:
+            return await cast("Any", self.function(*self._bound, *args, **kwargs))
+        finally:
+            COVERED_TOOL.reset(token)
 
     def __get__(self, instance: object, owner: type | None = None) -> Tool[..., R]:
         """A tool in a class is bound like a method."""

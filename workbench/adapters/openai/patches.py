@@ -2,101 +2,50 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
-from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from workbench.adapters.openai import sdk
 from workbench.adapters.openai.asking import call_of, endpoint, is_chat
 from workbench.adapters.openai.hooks import CAUGHT, AsyncChatHooks, ChatHooks
-from workbench.errors import DriftError, MissingExtraError, UsageError
+from workbench.errors import DriftError, UsageError
 from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
+from workbench.seam.patching import Patches, Wrapper
 
 
-class _State:
-    """What is hooked, in this process."""
+class _Told:
+    """The endpoints that each session was warned of."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.wanted = False
-        self.waiting = False
-        self.undo: list[Callable[[], None]] = []
-        self.told: WeakKeyDictionary[Seam, set[str]] = WeakKeyDictionary()
-        """The endpoints that each session was warned of."""
+        self.of: WeakKeyDictionary[Seam, set[str]] = WeakKeyDictionary()
 
 
-_state = _State()
+_told = _Told()
 
 
-def install() -> None:
-    """Hook the SDK, now or when it is imported. Calling it again changes nothing.
-
-    Raises:
-        MissingExtraError: the SDK is installed, but ``wrapt``, which this needs, is not.
-    """
-    try:
-        import wrapt
-    except ImportError:
-        if find_spec("openai") is None:
-            return
-        raise MissingExtraError("openai", "wrapt") from None
-    _state.wanted = True
-    if "openai" in sys.modules:
-        _patch(sys.modules["openai"])
-    elif not _state.waiting:
-        _state.waiting = True
-        wrapt.register_post_import_hook(_patch, "openai")
+def hook(patches: Patches) -> None:
+    """Hook the SDK's classes."""
+    for name, wrapper in zip(sdk.REQUEST, (_request, _arequest), strict=True):
+        _wrap(patches, sdk.BASE, name, wrapper)
+    for name in sdk.PROCESS:
+        _wrap(patches, sdk.BASE, name, _process)
+    for module, names in sdk.CLIENTS.items():
+        for name in names:
+            _wrap(patches, module, name, _construct)
 
 
-def uninstall() -> None:
-    """Take the hooks out: the SDK is as it was."""
-    _state.wanted = False
-    with _state.lock:
-        while _state.undo:
-            _state.undo.pop()()
-
-
-def _patch(_module: Any) -> None:
-    with _state.lock:
-        if not _state.wanted or _state.undo:
-            return
-        for name, wrapper in zip(sdk.REQUEST, (_request, _arequest), strict=True):
-            _wrap(sdk.BASE, name, wrapper)
-        for name in sdk.PROCESS:
-            _wrap(sdk.BASE, name, _process)
-        for module, names in sdk.CLIENTS.items():
-            for name in names:
-                _wrap(module, name, _construct)
-
-
-def _wrap(module: str, name: str, wrapper: Callable[..., Any]) -> None:
-    from wrapt import wrap_function_wrapper
-
+def _wrap(patches: Patches, module: str, name: str, wrapper: Wrapper) -> None:
     class_name, method = name.split(".")
-    owner = getattr(import_module(module), class_name)
-    had = vars(owner).get(method)
-    ours = wrap_function_wrapper(owner, method, wrapper)
-
-    def undo() -> None:
-        # Somebody else's hook above ours stays; ours then only passes on.
-        if vars(owner).get(method) is not ours:
-            return
-        if had is None:
-            delattr(owner, method)
-        else:
-            setattr(owner, method, had)
-
-    _state.undo.append(undo)
+    patches.wrap(getattr(import_module(module), class_name), method, wrapper)
 
 
 def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    seam = current_seam() if _state.wanted and not COVERED.get() else None
+    seam = None if COVERED.get() else current_seam()
     if seam is None:
         sdk.settle_key(client)
         return wrapped(*args, **kwargs)
@@ -110,7 +59,7 @@ def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _arequest(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """As :func:`_request`. It is no coroutine itself: the request is read before any waiting."""
-    seam = current_seam() if _state.wanted and not COVERED.get() else None
+    seam = None if COVERED.get() else current_seam()
     if seam is None:
         sdk.settle_key(client)
         return wrapped(*args, **kwargs)
@@ -136,7 +85,7 @@ def _construct(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[s
     try:
         wrapped(*args, **kwargs)
     except openai.OpenAIError as error:
-        seam = current_seam() if _state.wanted else None
+        seam = current_seam()
         if seam is None or seam.session.setting.recording or kwargs.get("api_key"):
             raise
         try:
@@ -181,8 +130,8 @@ def _refused(seam: Seam, call: str) -> UsageError:
 
 
 def _warn_once(seam: Seam, where: str) -> None:
-    with _state.lock:
-        told = _state.told.setdefault(seam, set())
+    with _told.lock:
+        told = _told.of.setdefault(seam, set())
         if where in told:
             return
         told.add(where)
