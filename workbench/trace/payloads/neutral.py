@@ -4,6 +4,7 @@ Request: `{"model", "messages": [{"role", "content", "tool_calls", "tool_call_id
 Response: `{"content", "tool_calls": [{"id", "name", "arguments": {…}}], "finish_reason", "model",
 "usage", "reasoning"}`. Chunks: `{"text"}`, `{"reasoning"}`, `{"tool_call": {"index", "id",
 "name", "arguments"}}` with a piece of the arguments' text, and a last one with everything else.
+What a framework wrote beside it, under `native`, is no part of the shape.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class NeutralView:
                     calls.find(value.get("index"), value.get("id"), starts=named).update(
                         {name: item for name, item in value.items() if name != "index"}
                     )
-                else:
+                elif key != "native":
                     whole.add(key, value)
         body = {"content": None, **whole.done()}
         if "text" in body:
