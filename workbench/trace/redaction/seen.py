@@ -17,6 +17,8 @@ PLAIN: Final = 0
 SPECIAL: Final = 1
 """Something is to be looked at more closely: a secret's name, a tag, a name that is a secret."""
 OPAQUE: Final = 2
+PAIRS: Final = 3
+"""Headers, which may be a list of pairs, to be looked at more closely; a map of them is plain."""
 
 DEEPEST: Final = MAX_DEPTH + 60
 _MAX_NAMES: Final = 50_000
@@ -88,9 +90,9 @@ class Seen:
             verdict = verdicts.get(key)
             if verdict is None:
                 verdict = self._judge(key)
-            if verdict == SPECIAL:
-                return False
             kind = type(item)
+            if verdict == SPECIAL or (verdict == PAIRS and kind is not dict):
+                return False
             if kind is str:
                 if (
                     len(item) >= shortest
@@ -127,12 +129,12 @@ class Seen:
         """What a key says; remembered."""
         if type(key) is not str:
             return SPECIAL
-        if key == TAG or key in ("value", "headers") or self._rule_of(key) is not None:
+        if key in (TAG, "value") or self._rule_of(key) is not None:
             verdict = SPECIAL
         elif names.is_opaque(key):
             verdict = OPAQUE
         else:
-            verdict = SPECIAL if key.endswith(("headers", "Headers")) else PLAIN
+            verdict = PAIRS if key.lower().endswith("headers") else PLAIN
         cleaned = self.texts.clean(key) if len(key) >= self._shortest else key
         if len(self._names) >= _MAX_NAMES:
             self._names.clear()
