@@ -238,7 +238,7 @@ def test_the_sdk_of_a_replay_is_the_real_one() -> None:
 
 def test_each_kind_of_server_has_a_name() -> None:
     """A trace says who answered, and never under which address."""
-    from workbench.adapters.openai.hooks import provider
+    from workbench.adapters.openai.description import provider
 
     def named(url: str) -> str:
         return provider(openai.OpenAI(base_url=url, api_key="x"))

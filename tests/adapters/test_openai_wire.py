@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.adapters.openai.wire import Splitter, body_bytes, write_event
+from workbench.adapters.http.wire import Splitter, body_bytes, write_event
 
 PIECES = st.lists(
     st.sampled_from(

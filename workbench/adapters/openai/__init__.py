@@ -1,7 +1,16 @@
-"""OpenAI's SDK: chat completions, sync and async, plain and streamed."""
+"""OpenAI's SDK, sync and async, plain and streamed."""
 
-from workbench.adapters.openai.patches import hook
 from workbench.seam.hooks import Adapter
+from workbench.seam.patching import Patches
+
+
+def hook(patches: Patches) -> None:
+    """Hook the SDK's classes."""
+    from workbench.adapters.openai.description import OPENAI
+    from workbench.adapters.stainless.patches import hook_sdk
+
+    hook_sdk(OPENAI, patches)
+
 
 adapter = Adapter(name="openai", module="openai", hook=hook)
 

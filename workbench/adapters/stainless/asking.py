@@ -6,32 +6,14 @@ import json
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from workbench.adapters.openai import sdk
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.description import path_of
 from workbench.errors import UnencodableError
 from workbench.seam.calls import Call
 from workbench.trace.redaction import is_secret_in_query
-
-API = "openai.chat"
-PATH = "/chat/completions"
-
-_SEMANTIC_HEADERS = frozenset(
-    {"accept-language", "anthropic-beta", "content-language", "openai-beta", "openai-version"}
-)
-"""The only request headers that are kept: they can change the answer, and hold no secret."""
-
-
-def endpoint(options: Any) -> str:
-    """The path that is called, without host and query: ``/embeddings``."""
-    return urlsplit(str(options.url)).path
-
-
-def is_chat(options: Any) -> bool:
-    """Whether it is a chat completion."""
-    return str(options.method).lower() == "post" and endpoint(options).endswith(PATH)
 
 
 def call_of(asked: sdk.Asked) -> Call:
@@ -40,13 +22,14 @@ def call_of(asked: sdk.Asked) -> Call:
     Raises:
         UnencodableError: the body holds what JSON cannot; the path says where.
     """
-    options = asked.options
-    body = _body(options)
-    request: dict[str, Any] = {"path": endpoint(options)}
-    query = _query(options.params)
+    options, absent = asked.options, sdk.sentinels(asked.about)
+    endpoint = asked.endpoint
+    body = _body(options, endpoint.words, absent)
+    request: dict[str, Any] = {"path": path_of(options)}
+    query = _query(options, absent)
     if query:
         request["query"] = query
-    headers = _headers(options.headers)
+    headers = _headers(asked)
     if headers:
         request["headers"] = headers
     request["body"] = body
@@ -54,13 +37,13 @@ def call_of(asked: sdk.Asked) -> Call:
     return Call(
         kind="model",
         request=request,
-        api=API,
+        api=endpoint.api,
         model=model if isinstance(model, str) else None,
         stream=asked.stream,
     )
 
 
-def _body(options: Any) -> Any:
+def _body(options: Any, words: str, absent: tuple[type, ...]) -> Any:
     body = options.json_data
     if isinstance(body, bytes):
         body = json.loads(body)
@@ -70,24 +53,25 @@ def _body(options: Any) -> Any:
         body = options.extra_json
     if body is None and getattr(options, "content", None) is not None:
         raise UnencodableError(
-            "the body of a chat completion was given as raw content; give it as a dictionary, "
+            f"the body of a call for {words} was given as raw content; give it as a dictionary, "
             "so that it can be recorded",
             path="$.request.body",
         )
     try:
-        return snapshot(body, "$.request.body")
+        return snapshot(body, "$.request.body", absent)
     except RecursionError:
         raise UnencodableError(
             "the request's body contains itself, or is nested too deeply", path="$.request.body"
         ) from None
 
 
-def snapshot(value: Any, path: str) -> Any:
+def snapshot(value: Any, path: str, absent: tuple[type, ...] = ()) -> Any:
     """A deep copy as plain JSON values, just as the SDK would send them.
 
     Args:
         value: what the agent passed.
         path: where it stands, for messages.
+        absent: the classes whose instances mean that a field is not given.
 
     Raises:
         UnencodableError: JSON has no such value.
@@ -101,14 +85,13 @@ def snapshot(value: Any, path: str) -> Any:
     if isinstance(value, float):
         return float.__float__(value)
     if isinstance(value, Mapping):
-        absent = sdk.sentinels()
         return {
-            _key(key, path): snapshot(item, f"{path}.{key}")
+            _key(key, path): snapshot(item, f"{path}.{key}", absent)
             for key, item in value.items()
             if not isinstance(item, absent)
         }
     if isinstance(value, list | tuple):
-        return [snapshot(item, f"{path}[{place}]") for place, item in enumerate(value)]
+        return [snapshot(item, f"{path}[{place}]", absent) for place, item in enumerate(value)]
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_unset=True, by_alias=True)
     if isinstance(value, datetime | date):
@@ -130,19 +113,17 @@ def _key(key: Any, path: str) -> str:
     )
 
 
-def _query(params: Any) -> dict[str, Any]:
-    if not isinstance(params, Mapping):
-        return {}
-    kept = {k: v for k, v in params.items() if not is_secret_in_query(str(k))}
-    found: dict[str, Any] = snapshot(kept, "$.request.query")
+def _query(options: Any, absent: tuple[type, ...]) -> dict[str, Any]:
+    params = options.params if isinstance(options.params, Mapping) else {}
+    given = {**sdk.url_query(options), **params}
+    kept = {k: v for k, v in given.items() if not is_secret_in_query(str(k))}
+    found: dict[str, Any] = snapshot(kept, "$.request.query", absent)
     return found
 
 
-def _headers(headers: Any) -> dict[str, str]:
-    if not isinstance(headers, Mapping):
-        return {}
+def _headers(asked: sdk.Asked) -> dict[str, str]:
     return {
         str(name).lower(): value
-        for name, value in headers.items()
-        if isinstance(value, str) and str(name).lower() in _SEMANTIC_HEADERS
+        for name, value in sdk.own_headers(asked).items()
+        if isinstance(value, str) and str(name).lower() in asked.about.asked_headers
     }

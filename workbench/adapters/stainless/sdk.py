@@ -1,37 +1,34 @@
-"""Everything of the SDK's that is not part of its public face, in one place.
+"""Everything of the SDKs' that is not part of their public face, in one place.
 
-All of it is there, with the same meaning, from the oldest supported release to the newest; the
-adapter's tests run on both.
+All of it is there, with the same meaning, from the oldest supported releases to the newest; the
+adapters' tests run on both.
 """
 
-# ruff: noqa: SLF001 - private names of the SDK are used here, and only here
+# ruff: noqa: SLF001 - private names of the SDKs are used here, and only here
 
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import sys
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from workbench.adapters.stainless.description import Endpoint, Sdk
 from workbench.errors import UsageError
 
 DUMMY_KEY = "workbench-replay-needs-no-key"
 """Stands in for an API key where no call may go live. It is never sent."""
 
 REQUEST = ("SyncAPIClient.request", "AsyncAPIClient.request")
-"""The two doors, in :data:`BASE`: every call of every resource goes through one of them, above
-the SDK's retries and before the API key is put in."""
+"""The two doors, in an SDK's base module: every call of every resource goes through one of them,
+above the SDK's retries and before the API key is put in."""
 PROCESS = ("SyncAPIClient._process_response", "AsyncAPIClient._process_response")
 """Where a response is turned into what the caller gets."""
-BASE = "openai._base_client"
-CLIENTS = {
-    "openai": ("OpenAI.__init__", "AsyncOpenAI.__init__"),
-    "openai.lib.azure": ("AzureOpenAI.__init__", "AsyncAzureOpenAI.__init__"),
-}
-"""Where clients are made."""
-
 _RAW = "X-Stainless-Raw-Response"
 
 
@@ -39,6 +36,7 @@ _RAW = "X-Stainless-Raw-Response"
 class Asked:
     """The arguments of one call of ``request``."""
 
+    about: Sdk
     client: Any
     cast_to: Any
     options: Any
@@ -48,18 +46,40 @@ class Asked:
     kwargs: dict[str, Any]
 
     @classmethod
-    def of(cls, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
+    def of(cls, about: Sdk, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
         """Read the arguments, given by position or by name."""
         cast_to = args[0] if args else kwargs["cast_to"]
         options = args[1] if len(args) > 1 else kwargs["options"]
         stream = bool(kwargs.get("stream"))
-        return cls(client, cast_to, options, stream, kwargs.get("stream_cls"), args, kwargs)
+        return cls(about, client, cast_to, options, stream, kwargs.get("stream_cls"), args, kwargs)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What is called; only asked of calls that are recorded."""
+        found = self.about.endpoint(self.options)
+        assert found is not None  # noqa: S101 - else the call was passed on
+        return found
+
+    def settled(self) -> Asked:
+        """The same, with its body read: what can be read only once, such as a file or an iterator,
+        is read here, where a release leaves that until it sends the request."""
+        base = import_module(self.about.base)
+        prepare = getattr(base, "prepare_request_data", None)
+        if prepare is None:
+            return self
+        options = self.options.model_copy()
+        base._merge_extra_json(options)
+        options.json_data = prepare(options.json_data, location="body")
+        args, kwargs = self.with_options(options)
+        return Asked.of(self.about, self.client, args, kwargs)
 
     def with_body(self, body: Any, query: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The same arguments with another body, and with changed query parameters."""
         changes: dict[str, Any] = {"json_data": body, "extra_json": None}
         if query is not None:
-            changes["params"] = {**(self.options.params or {}), **query}
+            own = url_query(self.options)
+            new = {name: value for name, value in query.items() if own.get(name) != value}
+            changes["params"] = {**(self.options.params or {}), **new}
         return self.with_options(self.options.model_copy(update=changes))
 
     def with_options(self, options: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -69,11 +89,26 @@ class Asked:
         return self.args, {**self.kwargs, "options": options}
 
 
-def sentinels() -> tuple[type, ...]:
-    """The classes whose instances mean "not given"."""
-    from openai._types import NotGiven, Omit
+def library(about: Sdk) -> Any:
+    """The SDK's own module, which holds its exceptions."""
+    return import_module(about.module)
 
-    return NotGiven, Omit
+
+def url_query(options: Any) -> dict[str, str]:
+    """The query parameters that stand in the path itself."""
+    return dict(parse_qsl(urlsplit(str(options.url)).query))
+
+
+def sentinels(about: Sdk) -> tuple[type, ...]:
+    """The classes whose instances mean "not given"."""
+    types = import_module(f"{about.module}._types")
+    return types.NotGiven, types.Omit
+
+
+def own_headers(asked: Asked) -> dict[str, Any]:
+    """The headers that the caller gave, to the client or to the call."""
+    given = asked.options.headers
+    return {**asked.client._custom_headers, **(given if hasattr(given, "items") else {})}
 
 
 def build_request(asked: Asked) -> Any:
@@ -81,20 +116,15 @@ def build_request(asked: Asked) -> Any:
     options = asked.options.model_copy()
     client = asked.client
     client._maybe_override_cast_to(asked.cast_to, options)
-    if _fetches_key(client):
-        options = _with_dummy_key(options)
+    if asked.about.fetches_key(client):
+        options = _with_dummy_key(asked.about, options)
     return client._build_request(options)
 
 
-def _fetches_key(client: Any) -> bool:
-    """Whether the key is put in only when a request is about to be sent."""
-    return not getattr(client, "api_key", None) or is_azure(client)
-
-
-def _with_dummy_key(options: Any) -> Any:
+def _with_dummy_key(about: Sdk, options: Any) -> Any:
     """The key comes from a function that may ask a server, and matters to nobody here."""
     given = options.headers if hasattr(options.headers, "items") else {}
-    options.headers = {"Authorization": f"Bearer {DUMMY_KEY}", **given}
+    options.headers = {**about.key_headers(DUMMY_KEY), **given}
     return options
 
 
@@ -129,11 +159,13 @@ def stand_in(client: Any, wire: Any, backoff: Any, *, offline: bool) -> Any:
     """
     double = copy.copy(client)
     double._client = wire
+    if hasattr(client, "_build_middleware_chain"):  # it holds the client that it was built for
+        double._middleware_chain = double._build_middleware_chain()
     double._calculate_retry_timeout = lambda *args, **kwargs: backoff(
         client._calculate_retry_timeout(*args, **kwargs)
     )
     if offline:
-        is_async = isinstance(client, _async_base())
+        is_async = inspect.iscoroutinefunction(client._prepare_options)
         double._prepare_options = _given_back_later if is_async else _given_back
         double._prepare_request = _given_back_later if is_async else _given_back
         double._send_request = wire.send
@@ -143,15 +175,10 @@ def stand_in(client: Any, wire: Any, backoff: Any, *, offline: bool) -> Any:
 def request_over(wrapped: Any, double: Any, asked: Asked, *, offline: bool) -> Any:
     """The SDK's own request, retries included, made by a copy of the client (or an awaitable)."""
     args, kwargs = asked.args, asked.kwargs
-    if offline and _fetches_key(asked.client):
-        args, kwargs = asked.with_options(_with_dummy_key(asked.options.model_copy()))
+    if offline and asked.about.fetches_key(asked.client):
+        options = _with_dummy_key(asked.about, asked.options.model_copy())
+        args, kwargs = asked.with_options(options)
     return wrapped.__func__(double, *args, **kwargs)
-
-
-def _async_base() -> type:
-    from openai._base_client import AsyncAPIClient
-
-    return AsyncAPIClient
 
 
 def _given_back(value: Any) -> Any:
@@ -194,26 +221,18 @@ def reads_body_late(asked: Asked) -> bool:
     return not asked.stream and given.get(_RAW) == "stream"
 
 
-def maps_stream_errors() -> bool:
-    """Whether this release gives an error inside a stream its own type (from 3.0 on)."""
-    import openai._streaming as streaming
-
-    return hasattr(streaming, "APIConnectionError")
-
-
-def host(client: Any) -> str:
-    """The host that a client talks to."""
-    return str(client.base_url.host)
+def event_error(client: Any, message: str, body: Any, response: Any) -> BaseException:
+    """The SDK's own exception for a response that has a good status, and yet fails."""
+    error: BaseException = client._make_status_error(message, body=body, response=response)
+    return error
 
 
-def is_azure(client: Any) -> bool:
-    """Whether it is a client for Azure."""
-    from openai.lib.azure import BaseAzureClient
-
-    return isinstance(client, BaseAzureClient)
+def maps_stream_errors(about: Sdk) -> bool:
+    """Whether this release gives a lost connection inside a stream its own type."""
+    return hasattr(import_module(f"{about.module}._streaming"), "APIConnectionError")
 
 
-def settle_key(client: Any) -> None:
+def settle_key(about: Sdk, client: Any) -> None:
     """Before a live call: a client that was made without a key takes the one that is set by now.
 
     Raises:
@@ -221,7 +240,7 @@ def settle_key(client: Any) -> None:
     """
     if getattr(client, "api_key", None) != DUMMY_KEY:
         return
-    name = "AZURE_OPENAI_API_KEY" if is_azure(client) else "OPENAI_API_KEY"
+    name = about.key_names(client)
     key = os.environ.get(name)
     if not key:
         raise UsageError(

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.adapters.openai import sdk
-from workbench.adapters.openai.errors import (
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.errors import (
     error_response,
     fails_below,
     to_exception,

@@ -9,24 +9,10 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-_KEPT = frozenset(
-    {
-        "apim-request-id",
-        "content-type",
-        "openai-model",
-        "openai-processing-ms",
-        "openai-version",
-        "retry-after",
-        "retry-after-ms",
-        "x-request-id",
-        "x-should-retry",
-    }
-)
-_KEPT_PREFIX = "x-ratelimit-"
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
 # A lone return at the end of the buffer may be half of one line end; the other half, left over,
@@ -38,12 +24,14 @@ DONE = b"data: [DONE]\n\n"
 """The last event of a stream that is complete."""
 
 
-def kept_headers(response: Any) -> dict[str, str]:
-    """The response headers that matter to an agent or to whoever looks for a cause."""
+def kept_headers(
+    response: Any, kept: Collection[str], prefixes: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Those headers of a response that are named, or begin as named; in lower case, sorted."""
     return {
         name: value
         for name, value in sorted(response.headers.items())
-        if name in _KEPT or name.startswith(_KEPT_PREFIX)
+        if name in kept or name.startswith(prefixes)
     }
 
 
@@ -102,7 +90,7 @@ class Event:
     data: str | None
     """Its data; None when it is only a comment, sent to keep the connection alive."""
     name: str | None = None
-    """Its name, which chat completions do not use, but errors may."""
+    """Its name, which not every API uses."""
 
     @property
     def is_done(self) -> bool:

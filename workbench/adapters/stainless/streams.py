@@ -13,14 +13,21 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from workbench.adapters.openai import sdk
-from workbench.adapters.openai.errors import (
+from workbench.adapters.http.wire import (
+    DONE,
+    Event,
+    Splitter,
+    body_bytes,
+    body_text,
+    write_event,
+)
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.errors import (
     StreamEventError,
     as_seen,
     to_exception,
     transport_error,
 )
-from workbench.adapters.openai.wire import DONE, Event, Splitter, body_bytes, body_text, write_event
 from workbench.errors import StopRun
 from workbench.seam.calls import Served
 from workbench.seam.drivers import Tap
@@ -32,7 +39,8 @@ _PATIENCE_S = 5.0
 class Tee:
     """Reads along with a response's stream, whoever reads it and by which method."""
 
-    def __init__(self, response: Any, tap: Tap, *, is_async: bool) -> None:
+    def __init__(self, asked: sdk.Asked, response: Any, tap: Tap, *, is_async: bool) -> None:
+        self._about = asked.about
         self._is_async = is_async
         self._response = response
         self._tap = tap
@@ -164,12 +172,14 @@ class Tee:
             bad = StreamEventError(kind, module, str(error), event.data, event.name)
             self._tap.end("cut", bad)
             return
-        if isinstance(data, dict) and data.get("error"):
-            self._tap.end("cut", _provider_error(data, event.name))
+        raised = self._about.event_error(event, data)
+        if raised is not None:
+            kind, message = raised
+            failed = StreamEventError(kind, self._about.module, message, data, event.name)
+            self._tap.end("cut", failed)
             return
-        if self._tap.known.model is None and isinstance(data, dict):
-            model = data.get("model")
-            self._tap.known.model = model if isinstance(model, str) else None
+        if self._tap.known.model is None:
+            self._tap.known.model = model_of(data)
         self._tap.chunk(data)
 
     def _broke(self, error: BaseException) -> BaseException:
@@ -181,17 +191,18 @@ class Tee:
         if isinstance(error.__cause__, sdk.transport(request).RequestError):
             error = error.__cause__  # the SDK makes its own type of it, where it does
         stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
-        self._tap.end("cancelled" if stopped else "cut", as_seen(error, request))
+        self._tap.end("cancelled" if stopped else "cut", as_seen(self._about, error, request))
         return error
 
 
-def _provider_error(data: dict[str, Any], name: str | None) -> StreamEventError:
-    """The event after which the SDK raises; the words are those that it uses."""
-    error = data["error"]
-    message = error.get("message") if isinstance(error, dict) else None
-    if not message or not isinstance(message, str):
-        message = "An error occurred during streaming"
-    return StreamEventError("APIError", "openai", message, data, name)
+def model_of(data: Any) -> str | None:
+    """The model that an answer names, plain or the first events of a stream."""
+    if not isinstance(data, dict):
+        return None
+    for each in (data, data.get("response"), data.get("message")):
+        if isinstance(each, dict) and isinstance(each.get("model"), str):
+            return str(each["model"])
+    return None
 
 
 class Playback:
@@ -200,7 +211,11 @@ class Playback:
     def __init__(self, asked: sdk.Asked, request: Any, served: Served) -> None:
         self._asked = asked
         self._request = request
-        self._left = [write_event(chunk) for chunk in served.chunks or ()]
+        endpoint = asked.endpoint
+        self._left = [
+            write_event(chunk, _name(chunk) if endpoint.named else None)
+            for chunk in served.chunks or ()
+        ]
         self._left.reverse()
         self._error = served.error
         self.tap: Any = None
@@ -210,7 +225,7 @@ class Playback:
         if isinstance(rest, str):
             self._left.insert(0, body_bytes(rest, head.get("headers") or {}))
         elif served.error is None:
-            self._left.insert(0, DONE)
+            self._left.insert(0, DONE if endpoint.done else b"")
         elif _is_event(served.error):
             extra = served.error.model_extra or {}
             self._left.insert(0, write_event(served.error.body, extra.get("event")))
@@ -249,6 +264,12 @@ class Playback:
         error = to_exception(self._asked, info)
         is_lost = isinstance(error.__cause__, sdk.transport(self._request).RequestError)
         return transport_error(info, self._request) if is_lost else error
+
+
+def _name(chunk: Any) -> str | None:
+    """What an event is named that is named after its type."""
+    found = chunk.get("type") if isinstance(chunk, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _is_event(info: ErrorInfo) -> bool:

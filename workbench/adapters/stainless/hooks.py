@@ -1,4 +1,4 @@
-"""One call of ``chat.completions``, as the drivers want to see it."""
+"""One call of an SDK's, as the drivers want to see it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ import time
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 
-from workbench.adapters.openai import sdk
-from workbench.adapters.openai.below import PassedError, Tries, Wire
-from workbench.adapters.openai.errors import error_response, to_exception, to_info
-from workbench.adapters.openai.streams import Playback, Tee, wait_like
-from workbench.adapters.openai.wire import (
-    body_bytes,
-    body_headers,
-    kept_headers,
-    read_body,
-    stream_headers,
-)
+from workbench.adapters.http.wire import body_bytes, body_headers, read_body, stream_headers
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.below import PassedError, Tries, Wire
+from workbench.adapters.stainless.errors import error_response, kept_head, to_exception, to_info
+from workbench.adapters.stainless.streams import Playback, Tee, model_of, wait_like
 from workbench.errors import UsageError
 from workbench.seam.calls import Call, Outcome, Served
 from workbench.seam.drivers import Tap
@@ -33,10 +26,10 @@ class Caught:
     response: Any = None
 
 
-CAUGHT: ContextVar[Caught | None] = ContextVar("workbench_openai_response", default=None)
+CAUGHT: ContextVar[Caught | None] = ContextVar("workbench_sdk_response", default=None)
 
 
-class ChatHooks:
+class SdkHooks:
     """A call made by sync code."""
 
     is_async = False
@@ -70,7 +63,7 @@ class ChatHooks:
         return result
 
     def _arguments(self, request: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        sdk.settle_key(self._asked.client)
+        sdk.settle_key(self._asked.about, self._asked.client)
         self._since = time.monotonic()
         if request is self._call.request or request == self._call.request:
             return self._asked.args, self._asked.kwargs
@@ -86,28 +79,27 @@ class ChatHooks:
             )
         outcome = self._known(response)
         body = outcome.response["body"] = read_body(response)
-        outcome.model = _model(body)
+        outcome.model = model_of(body)
         return outcome
 
     def failure(self, error: BaseException) -> Outcome:
         """Read an exception. A response that came, but could not be used, is kept too."""
         response, self._caught.response = self._caught.response, None
-        info = to_info(error, response)
+        info = to_info(self._asked.about, error, response)
         if info.type == "CancelledError":
             since = self._tee.at if self._tee is not None else self._since
             info = info.model_copy(update={"after_s": round(time.monotonic() - since, 3)})
         outcome = Outcome(error=info)
         if not self._served:
-            outcome.provider = provider(self._asked.client)
+            outcome.provider = self._asked.about.provider(self._asked.client)
         if response is not None and info.status is not None:
             outcome.response = {"status": info.status, "headers": info.headers, "body": info.body}
-            outcome.model = _model(info.body)
+            outcome.model = model_of(info.body)
         return outcome
 
     def _known(self, response: Any) -> Outcome:
-        head = {"status": response.status_code, "headers": kept_headers(response)}
-        name = None if self._served else provider(self._asked.client)
-        return Outcome(response=head, provider=name)
+        name = None if self._served else self._asked.about.provider(self._asked.client)
+        return Outcome(response=kept_head(self._asked.about, response), provider=name)
 
     # -- with tries that fail -------------------------------------------------------------
 
@@ -146,7 +138,7 @@ class ChatHooks:
         self._served = served is not None
         if served is None:
             args, kwargs = self._arguments(request)
-            asked = sdk.Asked.of(asked.client, args, kwargs)
+            asked = sdk.Asked.of(asked.about, asked.client, args, kwargs)
         return asked, Tries(asked, errors, served, self._answer)
 
     def _double(self, tries: Tries) -> Any:
@@ -202,7 +194,7 @@ class ChatHooks:
         tap.known = self._known(response)
         if self._playback is not None:
             self._playback.tap = tap
-        self._tee = Tee(response, tap, is_async=self.is_async)
+        self._tee = Tee(self._asked, response, tap, is_async=self.is_async)
         self._tee.attach()
         return result
 
@@ -213,7 +205,7 @@ class ChatHooks:
             self._tee.drain()
 
 
-class AsyncChatHooks(ChatHooks):
+class AsyncSdkHooks(SdkHooks):
     """A call made by async code."""
 
     is_async = True
@@ -258,28 +250,3 @@ class AsyncChatHooks(ChatHooks):
         if served.chunks is None and served.error is not None:
             await wait_like(served.error)
         return await sdk.process(self._asked, self._answer(served))
-
-
-def _model(body: Any) -> str | None:
-    found = body.get("model") if isinstance(body, dict) else None
-    return found if isinstance(found, str) else None
-
-
-def provider(client: Any) -> str:
-    """Who answers, without saying where: ``openai``, ``azure``, ``local``, or any other
-    server that speaks OpenAI's protocol."""
-    host = sdk.host(client).lower().strip("[]")
-    if sdk.is_azure(client) or host.endswith(".azure.com"):
-        return "azure"
-    if host == "openai.com" or host.endswith(".openai.com"):
-        return "openai"
-    return "local" if _is_loopback(host) else "openai-compatible"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from workbench.adapters.openai import sdk
-from workbench.adapters.openai.wire import body_bytes, body_headers, kept_headers, read_body
+from workbench.adapters.http.wire import body_bytes, body_headers, kept_headers, read_body
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.description import Sdk
 from workbench.errors import DriftError
 from workbench.seam.exceptions import describe, rebuild
 from workbench.trace.entries import ErrorInfo
@@ -20,21 +21,6 @@ _CAUSES = {
 }
 """The transport's own error, where none was recorded; for any other it is a ``ReadError``."""
 
-# What the provider says, by status: message, type, code.
-_USUAL: dict[int, tuple[str, str, str | None]] = {
-    400: ("Invalid request.", "invalid_request_error", None),
-    401: ("Incorrect API key provided.", "invalid_request_error", "invalid_api_key"),
-    403: ("You do not have access to this resource.", "invalid_request_error", None),
-    404: ("The model does not exist.", "invalid_request_error", "model_not_found"),
-    408: ("Request timed out.", "server_error", None),
-    409: ("The request conflicts with another one.", "invalid_request_error", None),
-    413: ("The request is too large.", "invalid_request_error", None),
-    422: ("The request could not be processed.", "invalid_request_error", None),
-    429: ("Rate limit reached for requests.", "requests", "rate_limit_exceeded"),
-    503: ("The engine is currently overloaded, please try again later.", "server_error", None),
-}
-_USUAL_SERVER = ("The server had an error while processing your request.", "server_error", None)
-
 
 class StreamEventError(Exception):
     """An event inside a stream that ends it: the provider's error, or one that is not JSON."""
@@ -44,45 +30,52 @@ class StreamEventError(Exception):
         self.kind, self.module, self.data, self.name = kind, module, data, name
 
 
-def to_info(error: BaseException, response: Any = None) -> ErrorInfo:
+def to_info(about: Sdk, error: BaseException, response: Any = None) -> ErrorInfo:
     """An exception of a call, with all that it takes to raise it again.
 
     Args:
+        about: the SDK.
         error: what was raised.
         response: the response that had come by then, if any: its body is what the SDK, or the
             agent's own schema, did not accept.
     """
-    import openai
-
+    library = sdk.library(about)
     if isinstance(error, StreamEventError):
         return _of_event(error)
-    if isinstance(error, openai.APIStatusError):
-        return ErrorInfo(**_named(error), **_answer(error.response))
-    if isinstance(error, openai.APIConnectionError):
-        return _of_connection(error)
+    if isinstance(error, library.APIStatusError):
+        told: Any = error
+        return ErrorInfo(**_named(about, error), **_answer(about, told.response))
+    if isinstance(error, library.APIConnectionError):
+        return _of_connection(about, error)
     info = describe(error)
     if response is not None and not isinstance(error, asyncio.CancelledError):
-        return ErrorInfo(**_named(error), args=info.args, **_answer(response))
+        return ErrorInfo(**_named(about, error), args=info.args, **_answer(about, response))
     return info
 
 
-def _named(error: BaseException) -> dict[str, Any]:
+def kept_head(about: Sdk, response: Any) -> dict[str, Any]:
+    """A response's status, and its headers that matter."""
+    headers = kept_headers(response, about.kept_headers, about.kept_prefixes)
+    return {"status": response.status_code, "headers": headers}
+
+
+def _named(about: Sdk, error: BaseException) -> dict[str, Any]:
     module = type(error).__module__
-    name = "openai" if module.startswith("openai.") else module
+    name = about.module if module.startswith(f"{about.module}.") else module
     return {"type": type(error).__name__, "module": name, "message": str(error)}
 
 
-def _answer(response: Any) -> dict[str, Any]:
-    head = {"status": response.status_code, "headers": kept_headers(response)}
+def _answer(about: Sdk, response: Any) -> dict[str, Any]:
+    head = kept_head(about, response)
     try:
         return {**head, "body": read_body(response)}
     except RuntimeError:  # closed before its body was read, by whoever made the error
         return head
 
 
-def _of_connection(error: BaseException) -> ErrorInfo:
+def _of_connection(about: Sdk, error: BaseException) -> ErrorInfo:
     cause = error.__cause__
-    fields = _named(error)
+    fields = _named(about, error)
     if cause is not None:
         fields["cause"] = type(cause).__name__
         fields["attributes"] = {"cause_message": str(cause)}
@@ -103,8 +96,6 @@ def _of_event(error: StreamEventError) -> ErrorInfo:
 
 def to_exception(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
     """The exception that the agent's code gets for a recorded or injected error."""
-    import openai
-
     if info.type == "stopped" and info.module == "workbench":
         return DriftError(info.message)
     if info.type == "CancelledError":
@@ -116,23 +107,21 @@ def to_exception(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
     request = sdk.build_request(asked)
     if _is_transport(info.type, request):
         return transport_error(info, request)
-    if info.type == "APIError" and info.module == "openai":
-        body = info.body.get("error") if isinstance(info.body, dict) else info.body
-        return openai.APIError(info.message, request, body=body)
+    if info.module == asked.about.module and info.status is None and info.body is not None:
+        response = sdk.make_response(request, 200, {}, content=b"")
+        return asked.about.raised_event(asked.client, info, response)
     return rebuild(info)
 
 
 def _connection(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
-    import openai
-
-    request = sdk.build_request(asked)
-    error: openai.APIConnectionError
+    library, request = sdk.library(asked.about), sdk.build_request(asked)
+    error: BaseException
     if info.type in _TIMEOUTS:
-        error = openai.APITimeoutError(request=request)
+        error = library.APITimeoutError(request=request)
     elif info.type == "APIConnectionError" and info.message:
-        error = openai.APIConnectionError(message=info.message, request=request)
+        error = library.APIConnectionError(message=info.message, request=request)
     else:
-        error = openai.APIConnectionError(request=request)
+        error = library.APIConnectionError(request=request)
     error.__cause__ = transport_error(info, request)
     return error
 
@@ -161,18 +150,16 @@ def _is_transport(name: str, request: Any) -> bool:
     return isinstance(found, type) and issubclass(found, library.RequestError)
 
 
-def as_seen(error: BaseException, request: Any) -> BaseException:
+def as_seen(about: Sdk, error: BaseException, request: Any) -> BaseException:
     """What the agent gets for an error of the HTTP library inside a stream, in this release."""
-    import openai
-
-    library = sdk.transport(request)
-    if not isinstance(error, library.RequestError) or not sdk.maps_stream_errors():
+    transport, library = sdk.transport(request), sdk.library(about)
+    if not isinstance(error, transport.RequestError) or not sdk.maps_stream_errors(about):
         return error
-    seen: openai.APIConnectionError
-    if isinstance(error, library.TimeoutException):
-        seen = openai.APITimeoutError(request=request)
+    seen: BaseException
+    if isinstance(error, transport.TimeoutException):
+        seen = library.APITimeoutError(request=request)
     else:
-        seen = openai.APIConnectionError(request=request)
+        seen = library.APIConnectionError(request=request)
     seen.__cause__ = error
     return seen
 
@@ -182,8 +169,7 @@ def error_response(asked: sdk.Asked, info: ErrorInfo) -> Any:
     status = int(info.status or 0)
     body = info.body
     if body is None:
-        message, kind, code = _USUAL.get(status, _USUAL_SERVER)
-        body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+        body = asked.about.usual_body(status)
     headers = body_headers(info.headers, body)
     request = sdk.build_request(asked)
     return sdk.make_response(request, status, headers, content=body_bytes(body, headers))

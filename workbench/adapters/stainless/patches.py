@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import warnings
+from functools import partial
 from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from workbench.adapters.openai import sdk
-from workbench.adapters.openai.asking import call_of, endpoint, is_chat
-from workbench.adapters.openai.hooks import CAUGHT, AsyncChatHooks, ChatHooks
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.asking import call_of
+from workbench.adapters.stainless.description import Sdk, path_of
+from workbench.adapters.stainless.hooks import CAUGHT, AsyncSdkHooks, SdkHooks
 from workbench.errors import DriftError, UsageError
 from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
@@ -28,15 +30,15 @@ class _Told:
 _told = _Told()
 
 
-def hook(patches: Patches) -> None:
-    """Hook the SDK's classes."""
-    for name, wrapper in zip(sdk.REQUEST, (_request, _arequest), strict=True):
-        _wrap(patches, sdk.BASE, name, wrapper)
+def hook_sdk(about: Sdk, patches: Patches) -> None:
+    """Hook an SDK's classes."""
+    for name, wrapper in zip(sdk.REQUEST, _doors(about), strict=True):
+        _wrap(patches, about.base, name, wrapper)
     for name in sdk.PROCESS:
-        _wrap(patches, sdk.BASE, name, _process)
-    for module, names in sdk.CLIENTS.items():
+        _wrap(patches, about.base, name, _process)
+    for module, names in about.clients.items():
         for name in names:
-            _wrap(patches, module, name, _construct)
+            _wrap(patches, module, f"{name}.__init__", partial(_construct, about))
 
 
 def _wrap(patches: Patches, module: str, name: str, wrapper: Wrapper) -> None:
@@ -44,31 +46,42 @@ def _wrap(patches: Patches, module: str, name: str, wrapper: Wrapper) -> None:
     patches.wrap(getattr(import_module(module), class_name), method, wrapper)
 
 
-def _request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    seam = None if COVERED.get() else current_seam()
-    if seam is None:
-        sdk.settle_key(client)
-        return wrapped(*args, **kwargs)
-    asked = sdk.Asked.of(client, args, kwargs)
-    if not is_chat(asked.options):
-        _elsewhere(seam, asked)
-        return wrapped(*args, **kwargs)
-    call = call_of(asked)
-    return call_sync(seam, call, ChatHooks(asked, call, wrapped))
+def _doors(about: Sdk) -> tuple[Wrapper, Wrapper]:
+    """What is called instead of the SDK's two requests."""
+
+    def request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        met = _met(about, client, args, kwargs)
+        if met is None:
+            return wrapped(*args, **kwargs)
+        seam, asked = met
+        call = call_of(asked)
+        return call_sync(seam, call, SdkHooks(asked, call, wrapped))
+
+    def arequest(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """It is no coroutine itself: the request is read before any waiting."""
+        met = _met(about, client, args, kwargs)
+        if met is None:
+            return wrapped(*args, **kwargs)
+        seam, asked = met
+        call = call_of(asked)
+        return call_async(seam, call, AsyncSdkHooks(asked, call, wrapped))
+
+    return request, arequest
 
 
-def _arequest(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """As :func:`_request`. It is no coroutine itself: the request is read before any waiting."""
+def _met(
+    about: Sdk, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Seam, sdk.Asked] | None:
+    """The session that a call goes through, and what is asked; None: it passes by."""
     seam = None if COVERED.get() else current_seam()
     if seam is None:
-        sdk.settle_key(client)
-        return wrapped(*args, **kwargs)
-    asked = sdk.Asked.of(client, args, kwargs)
-    if not is_chat(asked.options):
+        sdk.settle_key(about, client)
+        return None
+    asked = sdk.Asked.of(about, client, args, kwargs)
+    if about.endpoint(asked.options) is None:
         _elsewhere(seam, asked)
-        return wrapped(*args, **kwargs)
-    call = call_of(asked)
-    return call_async(seam, call, AsyncChatHooks(asked, call, wrapped))
+        return None
+    return seam, asked.settled()
 
 
 def _process(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -78,19 +91,20 @@ def _process(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str
     return wrapped(*args, **kwargs)
 
 
-def _construct(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _construct(
+    about: Sdk, wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """Make a client. Where a recording answers, one without a key is as good as any."""
-    import openai
-
+    refusal = getattr(sdk.library(about), about.client_error)
     try:
         wrapped(*args, **kwargs)
-    except openai.OpenAIError as error:
+    except refusal as error:
         seam = current_seam()
         if seam is None or seam.session.setting.recording or kwargs.get("api_key"):
             raise
         try:
             wrapped(*args, **{**kwargs, "api_key": sdk.DUMMY_KEY})
-        except openai.OpenAIError:
+        except refusal:
             raise error from None  # it was not about the key
 
 
@@ -101,15 +115,15 @@ def _elsewhere(seam: Seam, asked: sdk.Asked) -> None:
         UsageError: the run is a replay or a fork, where the call is not in the recording. Where
             the run is strict it ends as drifted, also if the agent swallows this.
     """
-    where = f"{str(asked.options.method).upper()} {endpoint(asked.options)}"
+    where = f"{str(asked.options.method).upper()} {path_of(asked.options)}"
     if ENCLOSING.get() is None:  # a tool's result is recorded, so what it calls need not be
         if not seam.session.setting.recording:
-            raise _refused(seam, f"{where} at {call_site() or 'an unknown line'}")
-        _warn_once(seam, where)
-    sdk.settle_key(asked.client)
+            raise _refused(seam, asked.about, f"{where} at {call_site() or 'an unknown line'}")
+        _warn_once(seam, asked.about, where)
+    sdk.settle_key(asked.about, asked.client)
 
 
-def _refused(seam: Seam, call: str) -> UsageError:
+def _refused(seam: Seam, about: Sdk, call: str) -> UsageError:
     why = (
         "a replay makes no live calls"
         if seam.session.setting.offline
@@ -117,7 +131,7 @@ def _refused(seam: Seam, call: str) -> UsageError:
         "nor whether it changes anything"
     )
     text = (
-        f"{call} is not in the recording: of OpenAI's API this version records chat completions "
+        f"{call} is not in the recording: of {about.title} this version records {about.recorded} "
         f"only. It was not sent, since {why}. Put the call into a function with @workbench.tool: "
         "then its result is recorded and replayed"
     )
@@ -129,15 +143,16 @@ def _refused(seam: Seam, call: str) -> UsageError:
     return UsageError(text)
 
 
-def _warn_once(seam: Seam, where: str) -> None:
+def _warn_once(seam: Seam, about: Sdk, where: str) -> None:
     with _told.lock:
         told = _told.of.setdefault(seam, set())
         if where in told:
             return
         told.add(where)
     text = (
-        f"{where} was made, and not recorded: of OpenAI's API this version records chat "
-        "completions only. Put the call into a function with @workbench.tool to record its result"
+        f"{where} was made, and not recorded: of {about.title} this version records "
+        f"{about.recorded} only. Put the call into a function with @workbench.tool to record its "
+        "result"
     )
     seam.session.ledger.note(text)
     warnings.warn(text, stacklevel=2)

@@ -1,0 +1,1 @@
+"""What travels over HTTP, whoever sends it: bodies, headers and event streams."""

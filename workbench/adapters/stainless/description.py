@@ -1,0 +1,104 @@
+"""What tells one of these SDKs from another, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from workbench.adapters.http.wire import Event
+    from workbench.trace.entries import ErrorInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A part of an API that is recorded."""
+
+    api: str
+    """The shape of its payloads, such as ``openai.chat``."""
+    path: str
+    """How its path ends, such as ``/chat/completions``; a deployment's may stand before it."""
+    words: str
+    """What it is called in messages, such as ``chat completions``."""
+    method: str = "POST"
+    named: bool = False
+    """Whether each event of its streams is named after the ``type`` in its data."""
+    done: bool = False
+    """Whether a last event, ``[DONE]``, says that a stream is complete."""
+    unless: str = ""
+    """A field of the body that, where it is true, makes it a call of another kind, which is not
+    recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sdk:
+    """One SDK. What is given as a function is asked only once its module has been imported."""
+
+    module: str
+    """The name to import it by; its exceptions are found there too."""
+    title: str
+    """What its API is called in messages, such as ``OpenAI's API``."""
+    endpoints: tuple[Endpoint, ...]
+    """What is recorded."""
+    clients: Mapping[str, tuple[str, ...]]
+    """The classes of clients that refuse to be made without a key, by module."""
+    client_error: str
+    """The name of the exception by which they refuse."""
+    key_names: Callable[[Any], str]
+    """The environment variable that a client's key is in."""
+    fetches_key: Callable[[Any], bool]
+    """Whether a client has no key of its own, or fetches it only when a request is sent."""
+    key_headers: Callable[[str], dict[str, str]]
+    """The headers that carry a key, so that none is fetched."""
+    provider: Callable[[Any], str]
+    """Who answers a client, without saying where."""
+    usual_body: Callable[[int], Any]
+    """What the provider's error of a status has as its body, when nothing else is known."""
+    event_error: Callable[[Event, Any], tuple[str, str] | None]
+    """Given an event and its data: the name and the text of the exception that the SDK raises for
+    it inside a stream; None where it hands the event on."""
+    raised_event: Callable[[Any, ErrorInfo, Any], BaseException]
+    """That exception, of a client, from what was kept and a response with a good status."""
+    kept_headers: frozenset[str] = frozenset()
+    """The response headers that matter to an agent or to whoever looks for a cause."""
+    kept_prefixes: tuple[str, ...] = ()
+    """And those that begin like this."""
+    asked_headers: frozenset[str] = frozenset()
+    """The only request headers that are kept: they can change the answer, and hold no secret."""
+    base: str = field(init=False)
+    """Its module with the two classes that every client is of."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", f"{self.module}._base_client")
+
+    def endpoint(self, options: Any) -> Endpoint | None:
+        """The endpoint that a call's options lead to; None when it is not recorded."""
+        method, path = str(options.method).upper(), path_of(options)
+        for each in self.endpoints:
+            if each.method == method and path.endswith(each.path):
+                return each
+        return None
+
+    @property
+    def recorded(self) -> str:
+        """What is recorded, in words: ``chat completions and embeddings``."""
+        *most, last = [each.words for each in self.endpoints]
+        return f"{', '.join(most)} and {last}" if most else last
+
+
+def path_of(options: Any) -> str:
+    """The path that is called, without host and query: ``/embeddings``."""
+    return urlsplit(str(options.url)).path
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
