@@ -1,0 +1,26 @@
+"""LangChain and LangGraph: tools, models without a hooked SDK, and graphs as steps."""
+
+from __future__ import annotations
+
+from workbench.seam.hooks import Adapter
+from workbench.seam.patching import Patches
+
+
+def _hook_tools(patches: Patches) -> None:
+    from workbench.adapters.langchain.tools import hook
+
+    hook(patches)
+
+
+def _hook_graphs(patches: Patches) -> None:
+    from workbench.adapters.langchain.graphs import hook
+
+    hook(patches)
+
+
+tool_adapter = Adapter(name="langchain", module="langchain_core.tools.base", hook=_hook_tools)
+"""Every tool that is made with LangChain, whoever runs it."""
+graph_adapter = Adapter(name="langgraph", module="langgraph.pregel.main", hook=_hook_graphs)
+"""Graphs and agents that have a name."""
+
+__all__ = ["graph_adapter", "tool_adapter"]

@@ -1,0 +1,72 @@
+"""LangGraph's graphs as steps: each that has a name, and those that are another graph's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from workbench.adapters.langchain import names
+from workbench.seam.current import ENCLOSING, current_seam, step
+from workbench.seam.patching import Patches
+
+
+def hook(patches: Patches) -> None:
+    """Hook what runs a graph: each of its ways to run comes through these two."""
+    patches.wrap(names.graph_class(), "stream", _stream)
+    patches.wrap(names.graph_class(), "astream", _astream)
+
+
+def _stream(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = _name(graph, args, kwargs)
+    run = wrapped(*args, **kwargs)
+    return run if name is None else _in_step(run, name)
+
+
+def _astream(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = _name(graph, args, kwargs)
+    run = wrapped(*args, **kwargs)
+    return run if name is None else _ain_step(run, name)
+
+
+def _name(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """The step that a run of a graph is; None where it is none.
+
+    A graph that a tool runs, and that has no name, is known by the tool already.
+    """
+    if current_seam() is None:
+        return None
+    name = graph.get_name()
+    if name != names.NO_NAME:
+        return str(name)
+    if ENCLOSING.get() is not None:
+        return None
+    return names.node(kwargs.get("config", args[1] if len(args) > 1 else None))
+
+
+def _in_step(run: Iterator[Any], name: str) -> Iterator[Any]:
+    """The same run. Its reader is outside the step, whatever the run does is inside."""
+    place = step(name)
+    try:
+        while True:
+            with place:
+                try:
+                    item = next(run)
+                except StopIteration:
+                    return
+            yield item
+    finally:
+        run.close()  # type: ignore[attr-defined] # it is a generator
+
+
+async def _ain_step(run: AsyncIterator[Any], name: str) -> AsyncIterator[Any]:
+    place = step(name)
+    try:
+        while True:
+            with place:
+                try:
+                    item = await anext(run)
+                except StopAsyncIteration:
+                    return
+            yield item
+    finally:
+        await run.aclose()  # type: ignore[attr-defined] # as above
