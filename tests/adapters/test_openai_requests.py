@@ -184,7 +184,7 @@ def test_injected_failures_are_the_sdks_own(server: Server, mode: str) -> None:
 
 
 def test_another_endpoint_is_passed_on_and_said_to_be_missing(server: Server) -> None:
-    """While recording, an embedding works as ever, with one warning; a replay refuses it."""
+    """While recording, a list of models is there as ever, with one warning; a replay refuses it."""
 
     def agent() -> Any:
         made = client(server.url)
@@ -211,7 +211,7 @@ def _lists(url: str, *, swallow: bool = False) -> list[str]:
     said = []
     for number in range(2):
         try:
-            client(url).embeddings.create(model="e", input="a")
+            client(url).moderations.create(input="a")
         except UsageError as error:
             said.append(str(error))
             if not swallow:
@@ -245,17 +245,18 @@ def test_another_endpoint_is_refused_wherever_a_recording_answers(
 ) -> None:
     """Before a cut and after it, whatever tools may do: nothing is sent that nobody recorded. An
     agent that swallows the refusal drifted; where calls may miss, a notice tells of it."""
-    with pytest.warns(UserWarning, match="POST /embeddings"):
+    with pytest.warns(UserWarning, match="POST /moderations"):
         recorded = workbench.record(_lists, server.url)
-    sent = len([path for path, *_ in server.seen if path.endswith("/embeddings")])
+    sent = len([path for path, *_ in server.seen if path.endswith("/moderations")])
     assert sent == 2
     run, given, status = _WAYS[way]
     result = run(_lists, recorded.trace, server.url, swallow=swallow, **given)
-    assert len([path for path, *_ in server.seen if path.endswith("/embeddings")]) == sent
+    assert len([path for path, *_ in server.seen if path.endswith("/moderations")]) == sent
     assert result.status == (status if swallow or status == "drifted" else "failed")
     told = str(result.drift) if status == "drifted" else "\n".join(result.notices)
-    assert told.startswith("POST /embeddings at test_openai_requests.py:")
+    assert told.startswith("POST /moderations at test_openai_requests.py:")
     assert "Put the call into a function with @workbench.tool" in told
+    assert "records chat completions, new responses and embeddings only" in told
     assert ("a fork cannot tell" in told) == (run is workbench.fork)
     assert result.trace.status == result.status
 
@@ -264,16 +265,16 @@ def test_another_endpoint_inside_a_tool_is_the_tools_own_affair(server: Server) 
     """The tool's result is recorded, so a replay needs nothing of what the tool called."""
 
     @workbench.tool(effect="read")
-    def embed(text: str) -> list[float]:
-        """Turn a text into numbers."""
-        found: Any = client(server.url).embeddings.create(model="e", input=text)
-        return list(found.data[0].embedding)
+    def score(text: str) -> float:
+        """Judge a text."""
+        found: Any = client(server.url).post("/scores", body={"input": text}, cast_to=object)
+        return float(found["score"])
 
-    recorded = workbench.record(lambda: embed("a"))
-    forked = workbench.fork(lambda: embed("a"), recorded.trace, force_live=[workbench.entry("1-1")])
-    assert (forked.status, forked.output, len(server.seen)) == ("ok", [0.5], 2)
+    recorded = workbench.record(lambda: score("a"))
+    forked = workbench.fork(lambda: score("a"), recorded.trace, force_live=[workbench.entry("1-1")])
+    assert (forked.status, forked.output, len(server.seen)) == ("ok", 0.5, 2)
     server.stop()
-    assert workbench.replay(lambda: embed("a"), recorded.trace).output == [0.5]
+    assert workbench.replay(lambda: score("a"), recorded.trace).output == 0.5
 
 
 def test_a_replay_needs_no_key(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,12 +102,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._json(200, {"object": "list", "data": []})
 
     def do_POST(self) -> None:
-        """A chat completion, or an embedding."""
+        """A chat completion, or any other endpoint."""
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
         self._note(asked)
         if not self.path.partition("?")[0].endswith("/chat/completions"):
-            data = [{"object": "embedding", "index": 0, "embedding": [0.5]}]
-            self._json(200, {"object": "list", "model": "e", "data": data})
+            self._json(200, {"id": "modr-1", "model": "m", "results": [], "score": 0.5})
             return
         failing = getattr(self, f"_do_{asked['model'].replace('-', '_')}", None)
         if failing is not None:

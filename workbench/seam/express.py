@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import MISSING
 from workbench.seam.current import ENCLOSING, LAST_MODEL, call_place, current_step
+from workbench.seam.guard import KEPT_THERE
 from workbench.seam.hits import Hit, lines_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Express:
         entry = same[0]
         if not entry.plain or entry.api != call.api or not session.tape.alone(entry):
             return None
+        if entry.api in KEPT_THERE and not session.setting.offline:
+            return None  # what was replayed of it must not be named by a call that goes live
         if entry.id in session.setting.pins.inside:
             return None
         response = entry.plain_response()

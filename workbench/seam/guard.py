@@ -12,10 +12,15 @@ from workbench.trace.places import Place, in_step
 from workbench.trace.values import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from workbench.seam.calls import Call, Served, Ticket
     from workbench.seam.setting import Setting
+
+
+KEPT_THERE = frozenset({"openai.responses"})
+"""The apis whose answers stay with the provider, where a later request may name them."""
+_PAST = "response"
 
 
 def writes(call: Call) -> bool:
@@ -31,8 +36,8 @@ class Guard:
         self._policy = setting.policy
         self.wrote = False
         """Whether a tool that writes has run live."""
-        self._replayed_responses: set[str] = set()
-        """Ids of responses that the provider does not know, or not like that."""
+        self._replayed: set[str] = set()
+        """Ids of responses and conversations that the provider does not know, or not like that."""
 
     def key(self, ticket: Ticket) -> str | None:
         """The idempotency key of a tool call that writes; None for one that reads.
@@ -97,14 +102,13 @@ class Guard:
         request = ticket.call.request if ticket.sent is MISSING else ticket.sent
         if self._setting.recording:
             return request
-        body = request.get("body") if isinstance(request, dict) else None
-        named = body.get("previous_response_id") if isinstance(body, dict) else None
-        if named in self._replayed_responses:
-            return RunBlocked(
-                f"{_called(ticket)} goes live and names the response '{named}', which was "
-                "not given by the provider in this run. Go live from the turn that made it, or "
-                "send the whole conversation"
-            )
+        for what, named in _referred(ticket.call, request):
+            if named in self._replayed:
+                return RunBlocked(
+                    f"{_called(ticket)} goes live and names the {what} '{named}', which the "
+                    "provider did not make in this run, or not as this run has it. Go live from "
+                    "the turn that made it, or send the whole conversation as input"
+                )
         try:
             request = self._setting.redactor.resolve(request, self._setting.secrets)
         except UsageError as error:
@@ -125,11 +129,28 @@ class Guard:
 
     def served(self, ticket: Ticket, served: Served) -> None:
         """An answer is handed over that the provider did not give just now."""
-        if ticket.call.kind != "model" or ticket.call.api != "openai.responses":
+        call = ticket.call
+        if call.kind != "model" or call.api not in KEPT_THERE:
             return
+        self._replayed |= {named for what, named in _referred(call, call.request) if what != _PAST}
         body = served.response.get("body") if isinstance(served.response, dict) else None
-        if isinstance(body, dict) and isinstance(body.get("id"), str):
-            self._replayed_responses.add(body["id"])
+        for each in (body, *(served.chunks or ())):
+            made = each.get("response", each) if isinstance(each, dict) else None
+            if isinstance(made, dict) and isinstance(made.get("id"), str):
+                self._replayed.add(made["id"])
+
+
+def _referred(call: Call, request: Any) -> Iterator[tuple[str, str]]:
+    """What a request continues that the provider keeps: what it is, and its id."""
+    body = request.get("body") if isinstance(request, dict) else None
+    if call.api not in KEPT_THERE or not isinstance(body, dict):
+        return
+    if isinstance(body.get("previous_response_id"), str):
+        yield _PAST, body["previous_response_id"]
+    named = body.get("conversation")
+    named = named.get("id") if isinstance(named, dict) else named
+    if isinstance(named, str):
+        yield "conversation", named
 
 
 def _stops_at(where: Any, ticket: Ticket) -> bool:

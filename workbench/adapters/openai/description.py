@@ -62,7 +62,11 @@ def _usual_body(status: int) -> Any:
 
 
 def _event_error(_event: Event, data: Any) -> tuple[str, str] | None:
-    """The SDK raises after any event that has an ``error``; the words are those that it uses."""
+    """The SDK raises after any event that has an ``error``; the words are those that it uses.
+
+    What a response reports of itself (``response.failed``, an ``error`` with its code beside its
+    type) has none, and is an event as any other.
+    """
     error = data.get("error") if isinstance(data, dict) else None
     if not error:
         return None
@@ -82,7 +86,18 @@ def _raised_event(_client: Any, info: ErrorInfo, response: Any) -> BaseException
 OPENAI = Sdk(
     module="openai",
     title="OpenAI's API",
-    endpoints=(Endpoint("openai.chat", "/chat/completions", "chat completions", done=True),),
+    endpoints=(
+        Endpoint("openai.chat", "/chat/completions", "chat completions", done=True),
+        Endpoint(
+            "openai.responses",
+            "/responses",
+            "new responses",
+            named=True,
+            last=frozenset({"response.completed", "response.failed", "response.incomplete"}),
+            unless="background",
+        ),
+        Endpoint("openai.embeddings", "/embeddings", "embeddings"),
+    ),
     clients={
         "openai": ("OpenAI", "AsyncOpenAI"),
         "openai.lib.azure": ("AzureOpenAI", "AsyncAzureOpenAI"),

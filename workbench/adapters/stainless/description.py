@@ -28,6 +28,8 @@ class Endpoint:
     """Whether each event of its streams is named after the ``type`` in its data."""
     done: bool = False
     """Whether a last event, ``[DONE]``, says that a stream is complete."""
+    last: frozenset[str] = frozenset()
+    """The types of events after which there is nothing to come that belongs to the answer."""
     unless: str = ""
     """A field of the body that, where it is true, makes it a call of another kind, which is not
     recorded."""
@@ -58,8 +60,8 @@ class Sdk:
     usual_body: Callable[[int], Any]
     """What the provider's error of a status has as its body, when nothing else is known."""
     event_error: Callable[[Event, Any], tuple[str, str] | None]
-    """Given an event and its data: the name and the text of the exception that the SDK raises for
-    it inside a stream; None where it hands the event on."""
+    """Given an event, and its data (a text, where that is no JSON): the name and the text of the
+    exception that the SDK raises for it inside a stream; None where it hands the event on."""
     raised_event: Callable[[Any, ErrorInfo, Any], BaseException]
     """That exception, of a client, from what was kept and a response with a good status."""
     kept_headers: frozenset[str] = frozenset()
@@ -75,7 +77,7 @@ class Sdk:
         object.__setattr__(self, "base", f"{self.module}._base_client")
 
     def endpoint(self, options: Any) -> Endpoint | None:
-        """The endpoint that a call's options lead to; None when it is not recorded."""
+        """The endpoint that a call's options lead to; None when there is none that is recorded."""
         method, path = str(options.method).upper(), path_of(options)
         for each in self.endpoints:
             if each.method == method and path.endswith(each.path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -11,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.asking import call_of
-from workbench.adapters.stainless.description import Sdk, path_of
+from workbench.adapters.stainless.description import Endpoint, Sdk, path_of
 from workbench.adapters.stainless.hooks import CAUGHT, AsyncSdkHooks, SdkHooks
 from workbench.errors import DriftError, UsageError
 from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
@@ -78,8 +79,9 @@ def _met(
         sdk.settle_key(about, client)
         return None
     asked = sdk.Asked.of(about, client, args, kwargs)
-    if about.endpoint(asked.options) is None:
-        _elsewhere(seam, asked)
+    endpoint = about.endpoint(asked.options)
+    if endpoint is None or _is_other(endpoint, asked.options):
+        _elsewhere(seam, asked, endpoint)
         return None
     return seam, asked.settled()
 
@@ -108,14 +110,22 @@ def _construct(
             raise error from None  # it was not about the key
 
 
-def _elsewhere(seam: Seam, asked: sdk.Asked) -> None:
-    """Decide on a call of another endpoint, which this version neither records nor replays.
+def _is_other(endpoint: Endpoint, options: Any) -> bool:
+    """Whether a call's body makes it one of another kind."""
+    bodies = [each for each in (options.json_data, options.extra_json) if isinstance(each, Mapping)]
+    return any(each.get(endpoint.unless) is True for each in bodies)
+
+
+def _elsewhere(seam: Seam, asked: sdk.Asked, endpoint: Endpoint | None) -> None:
+    """Decide on a call of another endpoint or kind, which this version does not record.
 
     Raises:
         UsageError: the run is a replay or a fork, where the call is not in the recording. Where
             the run is strict it ends as drifted, also if the agent swallows this.
     """
     where = f"{str(asked.options.method).upper()} {path_of(asked.options)}"
+    if endpoint is not None:
+        where += f" with {endpoint.unless}=True"
     if ENCLOSING.get() is None:  # a tool's result is recorded, so what it calls need not be
         if not seam.session.setting.recording:
             raise _refused(seam, asked.about, f"{where} at {call_site() or 'an unknown line'}")

@@ -22,6 +22,7 @@ from workbench.adapters.http.wire import (
     write_event,
 )
 from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.description import Endpoint
 from workbench.adapters.stainless.errors import (
     StreamEventError,
     as_seen,
@@ -41,6 +42,9 @@ class Tee:
 
     def __init__(self, asked: sdk.Asked, response: Any, tap: Tap, *, is_async: bool) -> None:
         self._about = asked.about
+        self._endpoint = asked.endpoint
+        self._over = False
+        """Whether it said itself that it is complete, or was broken by what it said."""
         self._is_async = is_async
         self._response = response
         self._tap = tap
@@ -71,7 +75,8 @@ class Tee:
                         break
                     self._admit(event)
                     yield event.raw
-            self._tap.end("complete")
+            if not self._over:
+                self._complete(done=False)
         except GeneratorExit:
             self._tap.let_go()
             raise
@@ -96,7 +101,8 @@ class Tee:
                         break
                     self._admit(event)
                     yield event.raw
-            self._tap.end("complete")
+            if not self._over:
+                self._complete(done=False)
         except GeneratorExit:
             self._tap.let_go()
             raise
@@ -110,9 +116,8 @@ class Tee:
     def _rest(self) -> bytes:
         """What came after the last event, or instead of any: it is kept as text."""
         rest = self._splitter.rest()
-        head = self._tap.known.response
-        if rest.strip() and isinstance(head, dict):
-            head["rest"] = body_text(rest, head.get("headers") or {})
+        if rest.strip():
+            self._head["rest"] = body_text(rest, self._head.get("headers") or {})
         return rest
 
     def drain(self) -> None:
@@ -163,24 +168,44 @@ class Tee:
         if event.data is None:
             return
         if event.is_done:
-            self._tap.end("complete")
+            self._complete(done=True)
             return
-        try:
-            data = json.loads(event.data)
-        except ValueError as error:
-            kind, module = type(error).__name__, type(error).__module__
-            bad = StreamEventError(kind, module, str(error), event.data, event.name)
-            self._tap.end("cut", bad)
-            return
+        data, bad = _parsed(event)
         raised = self._about.event_error(event, data)
         if raised is not None:
             kind, message = raised
             failed = StreamEventError(kind, self._about.module, message, data, event.name)
+            self._over = True
             self._tap.end("cut", failed)
+            return
+        if bad is not None:
+            self._over = True
+            self._tap.end("cut", bad)
             return
         if self._tap.known.model is None:
             self._tap.known.model = model_of(data)
+        self._named(event.name, data)
         self._tap.chunk(data)
+        self._tap.whole = kind_of(data) in self._endpoint.last
+
+    def _named(self, name: str | None, data: Any) -> None:
+        """Keep an event's name where it is not the one that is expected, once for each type."""
+        kind = kind_of(data)
+        if name != (kind if self._endpoint.named else None):
+            self._head.setdefault("event_names", {})[kind or ""] = name
+
+    def _complete(self, *, done: bool) -> None:
+        """Note that the stream came to its end, and whether it said so as is expected."""
+        self._over = True
+        if done != self._endpoint.done and "rest" not in self._head:
+            self._head["done"] = done
+        self._tap.end("complete")
+
+    @property
+    def _head(self) -> dict[str, Any]:
+        """What is known of the response, to which a stream's own ways are added."""
+        head: dict[str, Any] = self._tap.known.response
+        return head
 
     def _broke(self, error: BaseException) -> BaseException:
         """Note how the stream broke, and give what is to be raised from the bytes' source."""
@@ -212,20 +237,20 @@ class Playback:
         self._asked = asked
         self._request = request
         endpoint = asked.endpoint
+        head = served.response if isinstance(served.response, dict) else {}
+        names = head.get("event_names") or {}
         self._left = [
-            write_event(chunk, _name(chunk) if endpoint.named else None)
-            for chunk in served.chunks or ()
+            write_event(chunk, _name(chunk, names, endpoint)) for chunk in served.chunks or ()
         ]
         self._left.reverse()
         self._error = served.error
         self.tap: Any = None
         """Where its end waits for its turn, once somebody reads it."""
-        head = served.response if isinstance(served.response, dict) else {}
         rest = head.get("rest")
         if isinstance(rest, str):
             self._left.insert(0, body_bytes(rest, head.get("headers") or {}))
         elif served.error is None:
-            self._left.insert(0, DONE if endpoint.done else b"")
+            self._left.insert(0, DONE if head.get("done", endpoint.done) else b"")
         elif _is_event(served.error):
             extra = served.error.model_extra or {}
             self._left.insert(0, write_event(served.error.body, extra.get("event")))
@@ -266,10 +291,25 @@ class Playback:
         return transport_error(info, self._request) if is_lost else error
 
 
-def _name(chunk: Any) -> str | None:
-    """What an event is named that is named after its type."""
-    found = chunk.get("type") if isinstance(chunk, dict) else None
+def kind_of(data: Any) -> str | None:
+    """The type that an event's data have."""
+    found = data.get("type") if isinstance(data, dict) else None
     return found if isinstance(found, str) else None
+
+
+def _name(chunk: Any, names: dict[str, str | None], endpoint: Endpoint) -> str | None:
+    kind = kind_of(chunk)
+    return names.get(kind or "", kind if endpoint.named else None)
+
+
+def _parsed(event: Event) -> tuple[Any, StreamEventError | None]:
+    """An event's data; its text, and what the SDK raises, where that is no JSON."""
+    text = event.data or ""
+    try:
+        return json.loads(text), None
+    except ValueError as error:
+        kind, module = type(error).__name__, type(error).__module__
+        return text, StreamEventError(kind, module, str(error), text, event.name)
 
 
 def _is_event(info: ErrorInfo) -> bool:
