@@ -24,6 +24,7 @@ from .base import (
 from .compare import Change, compare, word_diff
 from .neutral import NeutralView
 from .openai_chat import OpenAIChatView
+from .openai_responses import OpenAIResponsesView
 from .pairs import check_pairs
 
 __all__ = [
@@ -56,6 +57,7 @@ def register(added: PayloadView) -> None:
 
 
 register(OpenAIChatView())
+register(OpenAIResponsesView())
 register(NeutralView())
 
 

@@ -54,7 +54,11 @@ class Message:
     raw: JSON = None
     """The message as it was on the wire."""
     at: tuple[str | int, ...] = field(default=(), compare=False)
-    """Where the message is in the request body, such as `("messages", 3)` or `("system",)`."""
+    """Where the message is in the request body, such as `("messages", 3)` or `("system",)`; that
+    of one result among several in one item is `("messages", 3, "content", 1)`."""
+    continues: bool = field(default=False, compare=False)
+    """Whether it goes on with the turn of the message before it, as where a shape gives every
+    call an item of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,8 @@ class ToolSpec:
     """What the model is told about it; empty when nothing is."""
     parameters: Mapping[str, Any]
     """The JSON Schema of its arguments; empty when there is none."""
+    raw: JSON = field(default=None, compare=False)
+    """The tool as it was on the wire; None where a view does not give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +168,10 @@ class PayloadView(Protocol):
         """The roles that a message of a request may have on the wire."""
 
     def messages(self, body: JSON) -> list[Message]:
-        """The conversation of a request, system prompt first, each with its place (`at`)."""
+        """The conversation of a request, system prompt first, each with its place (`at`).
+
+        What answers several calls at once is several messages, one for each result.
+        """
 
     def message(self, raw: JSON) -> Message:
         """One message of a conversation."""

@@ -55,23 +55,39 @@ def with_request(
             new = [_unsigned(each) for each in new]
     if len(new) != len(said) or any(a is not b for a, b in zip(new, said, strict=True)):
         changes["messages"] = new
-    changes = {k: v for k, v in changes.items() if k not in old or not _same(old[k], v)}
+    return with_fields(body, changes, unset)
+
+
+def with_fields(body: JSON, changes: Mapping[str, JSON], unset: Sequence[str]) -> JSON:
+    """A body with other fields, and without some; itself where nothing differs."""
+    old = as_dict(body)
+    new = {k: v for k, v in changes.items() if k not in old or not same(old[k], v)}
     gone = [key for key in unset if key in old]
-    if not changes and not gone:
+    if not new and not gone:
         return body
-    return {key: value for key, value in {**old, **changes}.items() if key not in gone}
+    return {key: value for key, value in {**old, **new}.items() if key not in gone}
+
+
+def check_places(changes: Sequence[MessageChange], count: int) -> None:
+    """Raise EditError for a change of a message that is not there."""
+    for change in changes:
+        if not 0 <= change.place <= count - (change.op != "insert"):
+            raise EditError(
+                f"there is no message {change.place + 1}: the request has {count} messages"
+            )
+
+
+def same(a: JSON, b: JSON) -> bool:
+    """Whether two values are written alike."""
+    return a is b or stable_text(a) == stable_text(b)
 
 
 def _changed(said: list[Any], changes: Sequence[MessageChange]) -> list[Any]:
     """The messages after all changes, whose places are those before any of them."""
+    check_places(changes, len(said))
     inserted: dict[int, list[Any]] = {}
     instead: dict[int, list[Any]] = {}
     for change in changes:
-        last = len(said) - (change.op != "insert")
-        if not 0 <= change.place <= last:
-            raise EditError(
-                f"there is no message {change.place + 1}: the request has {len(said)} messages"
-            )
         if change.op == "insert":
             inserted.setdefault(change.place, []).append(_new(change))
         elif change.op == "drop":
@@ -93,7 +109,7 @@ def _new(change: MessageChange) -> JSON:
 
 def _replaced(raw: JSON, change: MessageChange) -> JSON:
     if change.message is not None:
-        return raw if _same(raw, change.message) else change.message
+        return raw if same(raw, change.message) else change.message
     message = dict(as_dict(raw)) if isinstance(raw, dict) else {"role": "user", "content": raw}
     before = read_content(message.get("content")).text
     if change.role is not None:
@@ -101,7 +117,7 @@ def _replaced(raw: JSON, change: MessageChange) -> JSON:
     if change.text is not None and (change.text != before or message.get("content") is None):
         write_content(message, change.text)
         drop_signed(message)
-    return raw if _same(raw, message) else message
+    return raw if same(raw, message) else message
 
 
 def _with_system(messages: list[Any], text: str) -> list[Any]:
@@ -122,7 +138,3 @@ def _unsigned(raw: JSON) -> JSON:
 
 def _is_text(part: JSON) -> bool:
     return isinstance(part, str) or as_dict(part).get("type") in TEXT_PARTS
-
-
-def _same(a: JSON, b: JSON) -> bool:
-    return a is b or stable_text(a) == stable_text(b)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .align import Block, align
-from .base import Message
+from .base import JSON, Message
 from .reading import as_dict, stable_text
 
 ChangeKind: TypeAlias = Literal["same", "injected", "dropped", "changed", "truncated"]
@@ -137,7 +137,9 @@ def _keys(messages: Sequence[Message]) -> list[tuple[object, ...]]:
     places: dict[str | None, int] = {}
     for message in messages:
         if message.role == "assistant":
-            places = {call.id: place for place, call in enumerate(message.tool_calls)}
+            places = places if message.continues else {}
+            count = len(places)
+            places |= {call.id: count + n for n, call in enumerate(message.tool_calls)}
         keys.append(
             (
                 message.role,
@@ -146,12 +148,21 @@ def _keys(messages: Sequence[Message]) -> list[tuple[object, ...]]:
                 places.get(message.tool_call_id) if message.tool_call_id else None,
                 message.name,
                 message.reasoning,
-                stable_text(as_dict(message.raw).get("content")) if message.images else "",
+                _opaque(message.raw) if message.images else "",
             )
         )
     return keys
 
 
+def _opaque(raw: JSON) -> str:
+    """What is no text in a message; of an item without a content all but what names it."""
+    source = as_dict(raw)
+    if "content" in source:
+        return stable_text(source["content"])
+    return stable_text({key: value for key, value in source.items() if key not in _NAMES})
+
+
+_NAMES = frozenset({"id", "status", "call_id"})
 _FIELDS = ("role", "text", "tool_calls", "tool_call_id", "name", "reasoning", "images")
 
 

@@ -10,11 +10,22 @@ from .base import Message, ToolCall
 
 @dataclass(slots=True)
 class _Turn:
-    """The calls of one assistant message, and which of them still wait for a result."""
+    """The calls of one turn of the model, and which of them still wait for a result."""
 
     number: int
-    calls: list[ToolCall]
+    """The message with the first call."""
+    calls: list[ToolCall] = field(default_factory=list)
     waiting: list[ToolCall] = field(default_factory=list)
+    later: dict[int, int] = field(default_factory=dict)
+    """By the identity of a call the message that makes it, where the turn has several."""
+
+    def number_of(self, call: ToolCall) -> int:
+        """The message that makes a call."""
+        return self.later.get(id(call), self.number)
+
+    def made(self, call_id: str | None) -> ToolCall | None:
+        """The call of this turn with an id."""
+        return next((call for call in self.calls if call.id == call_id), None)
 
 
 def check_pairs(messages: Sequence[Message], *, complete: bool = True) -> list[str]:
@@ -40,7 +51,8 @@ class _Check:
                 if number not in self.late:
                     self._result(number, message)
                 continue
-            self._interrupt(number)
+            if not message.continues:
+                self._interrupt(number)
             if message.tool_calls:
                 self._open(number, message)
         if complete and self.turn:
@@ -51,7 +63,8 @@ class _Check:
         return f"{len(self.messages)} messages"
 
     def _open(self, number: int, message: Message) -> None:
-        seen: set[str] = set()
+        turn = self.turn = self.turn or _Turn(number)
+        seen = {call.id for call in turn.calls}
         for call in message.tool_calls:
             if call.id is not None and call.id in seen:
                 self.problems.append(
@@ -60,7 +73,9 @@ class _Check:
                 )
             elif call.id is not None:
                 seen.add(call.id)
-        self.turn = _Turn(number, list(message.tool_calls), list(message.tool_calls))
+            turn.calls.append(call)
+            turn.waiting.append(call)
+            turn.later[id(call)] = number
 
     def _result(self, number: int, message: Message) -> None:
         turn = self.turn
@@ -70,10 +85,10 @@ class _Check:
         called = _called(message)
         if message.tool_call_id is None:
             self._unnamed(number, message)
-        elif turn and any(call.id == message.tool_call_id for call in turn.calls):
+        elif turn and (made := turn.made(message.tool_call_id)):
             self.problems.append(
                 f"message {number}: a second result for the call {called} of message "
-                f"{turn.number}. Remove one of the two."
+                f"{turn.number_of(made)}. Remove one of the two."
             )
         elif later := self._call_after(number, message.tool_call_id):
             self.problems.append(
@@ -102,7 +117,8 @@ class _Check:
             role = self.messages[number - 1].role
             turn, self.turn = self.turn, None
             left = [call for call in turn.waiting if not self._late_result(turn, call, number)]
-            self._missing(_Turn(turn.number, turn.calls, left), f"before message {number} ({role})")
+            turn.waiting = left
+            self._missing(turn, f"before message {number} ({role})")
 
     def _late_result(self, turn: _Turn, call: ToolCall, number: int) -> bool:
         """Find a result that follows after other messages, and say that it is too late."""
@@ -114,16 +130,16 @@ class _Check:
                 self.late.add(later)
                 self.problems.append(
                     f"message {later}: the result for the call {_name(call)} of message "
-                    f"{turn.number} comes after message {number}. "
-                    f"Move it directly after message {turn.number}."
+                    f"{turn.number_of(call)} comes after message {number}. "
+                    f"Move it directly after message {turn.number_of(call)}."
                 )
                 return True
         return False
 
     def _missing(self, turn: _Turn, before: str) -> None:
         self.problems += [
-            f"message {turn.number}: the call {_name(call)} has no result {before}. "
-            f"Add its result directly after message {turn.number}, or remove the call."
+            f"message {turn.number_of(call)}: the call {_name(call)} has no result {before}. "
+            f"Add its result directly after message {turn.number_of(call)}, or remove the call."
             for call in turn.waiting
         ]
 
