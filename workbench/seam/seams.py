@@ -92,8 +92,9 @@ class Seam:
 
     def begin(self, call: Call) -> Decision:
         """Ask the session, under the lock."""
-        self._end_forgotten()
-        with self.lock:
+        if self.forgotten:
+            self._end_forgotten()
+        with self.lock.here():
             return self.session.begin(call)
 
     def at_once(self, call: Call) -> tuple[str, Any] | None:
@@ -153,9 +154,10 @@ class Seam:
     def finish(self, ticket: Ticket, outcome: Outcome) -> Fail | Serve | None:
         """Tell the session how a call ended; gives what the agent gets instead, if anything."""
         self._streams.pop(ticket.id, None)
-        with self.lock:
+        with self.lock.here():
             instead = self.session.finish(ticket, outcome)
-        self.report()
+        if self._heard:
+            self.report()
         return instead
 
     def report(self) -> None:
@@ -212,6 +214,8 @@ class Tap:
         model. It is part of the result however the stream ends."""
         self.instead: Fail | Serve | None = None
         """What the agent gets instead of the stream, once it is read to its end."""
+        self.whole = False
+        """Whether the answer is there to its end: a reader who stops here has missed nothing."""
         self._over = False
 
     def chunk(self, data: Any) -> None:
@@ -263,7 +267,7 @@ class Tap:
             return
         self._over = True
         outcome = self._hooks.failure(error) if error is not None else Outcome()
-        outcome.ended = ended
+        outcome.ended = "complete" if ended == "stopped" and self.whole else ended
         if outcome.response is MISSING:
             outcome.response = self.known.response
         outcome.provider = outcome.provider or self.known.provider

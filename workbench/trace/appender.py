@@ -108,8 +108,9 @@ class FileAppender:
     def _write(self, data: bytes, start: int) -> None:
         written = 0
         try:
+            written = os.write(self._fd, data)
             while written < len(data):
-                written += os.write(self._fd, data[written:] if written else data)
+                written += os.write(self._fd, data[written:])
             if self._fsync:
                 os.fsync(self._fd)
         except BaseException:
