@@ -7,7 +7,15 @@ from pydantic import ValidationError
 from scripted import HttpStatus, Lost, World, ask
 
 import workbench as wb
-from workbench.faults import Aim, ConnectionReset, HttpError, StreamTruncate, Timeout, ToolTimeout
+from workbench.faults import (
+    Aim,
+    ConnectionReset,
+    HttpError,
+    Refusal,
+    StreamTruncate,
+    Timeout,
+    ToolTimeout,
+)
 
 
 def patient(questions: list[str]) -> list[str]:
@@ -211,7 +219,7 @@ def test_a_live_stream_can_be_cut_too(world: World) -> None:
 
 
 def test_faults_validate_as_they_are_made() -> None:
-    """A status that is no error, a negative wait, a stream fault on a tool: refused at once."""
+    """A status that is no error, a negative wait, a model's fault on a tool: refused at once."""
     with pytest.raises(ValidationError, match="less than or equal to 599"):
         HttpError(700)
     with pytest.raises(ValidationError, match="greater than or equal to 0"):
@@ -219,7 +227,7 @@ def test_faults_validate_as_they_are_made() -> None:
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         Aim(nth=0)
     recorded = wb.record(patient, ["one"])
-    with pytest.raises(ValueError, match="a tool's result is not streamed"):
-        wb.replay(patient, recorded.trace, faults=[StreamTruncate(1).at(tool="look")])
+    with pytest.raises(ValueError, match="a tool is no model"):
+        wb.replay(patient, recorded.trace, faults=[Refusal().at(tool="look")])
     with pytest.raises(wb.EditError, match="has turns 1 to 1"):
         wb.replay(patient, recorded.trace, faults=[HttpError(500).at(wb.turn(5))])

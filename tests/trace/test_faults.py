@@ -140,8 +140,8 @@ TABLE: list[tuple[Any, str, str, str | None]] = [
     (Timeout(), "before", "input model tool", "timeout"),
     (ConnectionReset(), "before", "model tool", "connection_reset"),
     (ConnectionRefused(), "before", "model tool", "connection_refused"),
-    (StreamTruncate(2), "outcome", "model", "connection_reset"),
-    (StreamTruncate(2, end="stall"), "outcome", "model", "timeout"),
+    (StreamTruncate(2), "outcome", "model tool", "connection_reset"),
+    (StreamTruncate(2, end="stall"), "outcome", "model tool", "timeout"),
     (MalformedResponse(), "outcome", "model", None),
     (Refusal(), "outcome", "model", None),
     (MalformedToolCall(), "outcome", "model", None),
@@ -198,7 +198,6 @@ LATE: Any = {"when": later}
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: StreamTruncate(1).at(tool="look"), "a tool's result is not streamed"),
         (lambda: Refusal().at(tool="look"), "a tool is no model: refusal hits model calls"),
         (lambda: HttpError(500).at(event="paid"), "an event only is written down"),
         (lambda: ToolError().at(event="paid"), "tool_error hits tool calls"),
@@ -206,7 +205,7 @@ LATE: Any = {"when": later}
         (lambda: Timeout().at(tool="look", layer="below"), "a tool has no SDK that retries"),
         (lambda: ToolError().at(layer="below"), "nothing that an SDK retries"),
         (lambda: CutOff(1).at(turn(1), layer="below"), "Below the retries are http_error"),
-        (lambda: StreamTruncate(1, aim=Aim(tool="look")), "a tool's result is not streamed"),
+        (lambda: Refusal(aim=Aim(tool="look")), "a tool is no model: refusal hits model calls"),
         (lambda: HttpError(500).at(nth=0), "greater than or equal to 1"),
         (lambda: HttpError(500).at(times=0), "greater than or equal to 1"),
         (lambda: HttpError(500).at(tool=""), "at least 1 character"),

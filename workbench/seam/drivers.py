@@ -232,7 +232,8 @@ def _doing(decision: Perform | Serve, hooks: Hooks) -> Any:
     assert isinstance(decision, Perform)  # noqa: S101 - a Serve without tries is handed over
     if decision.stand_in is not None:
         arguments = decode(decision.request["arguments"])
-        return StandIn(decision.stand_in(**arguments))
+        made = decision.stand_in(**arguments)
+        return StandIn(list(made) if inspect.isgenerator(made) else made)
     return hooks.perform(decision.request)
 
 
@@ -262,6 +263,8 @@ def _refuse_async(decision: Perform | Serve, result: Any) -> None:
 
 
 async def _settled(value: Any) -> Any:
+    if isinstance(value, StandIn) and inspect.isasyncgen(value.result):
+        value.result = [each async for each in value.result]
     return await value if hasattr(value, "__await__") else value
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import DriftError
 from workbench.seam.calls import MISSING, Outcome
 from workbench.seam.explain_hand import by_hand, changed_by_hand
+from workbench.seam.explain_servers import changed_list, same_answer
 from workbench.seam.guard import arguments_text
 from workbench.seam.nearest import Candidate, named, nearest
 from workbench.seam.writing import short
@@ -102,7 +103,17 @@ def other_result(
     ticket: Ticket, entry: Entry, outcome: Outcome, redactor: Redactor
 ) -> DriftError | None:
     """The error for a tool that was run again and gave something else; None if it did not."""
-    error, now = outcome.error, outcome.response
+    if outcome.error is None and entry.error is None and outcome.response is not MISSING:
+        fresh = redactor.clean(outcome.response)
+        if same_answer(ticket.call.name, entry.response, fresh):
+            return None
+        listed = changed_list(ticket, entry, fresh)
+        if listed is not None:
+            return listed
+    error, now, was = outcome.error, outcome.response, entry.response
+    if ticket.call.stream:  # what a generator yielded, as far as it was read
+        now = list(ticket.chunks)
+        was = was[: len(now)] if outcome.ended == "stopped" and isinstance(was, list) else was
     if error is not None:
         error = error.model_copy(update={"message": redactor.clean(error.message)})
     if now is not MISSING:
@@ -110,10 +121,10 @@ def other_result(
     same = (error is None) == (entry.error is None)
     if error is not None and entry.error is not None:
         same = error.message == entry.error.message
-    if same and digest(None if now is MISSING else now) == digest(entry.response):
+    if same and digest(None if now is MISSING else now) == digest(was):
         return None
     call = _as_written(ticket)
-    was = MISSING if entry.error is not None else entry.response
+    was = MISSING if entry.error is not None else was
     return DriftError(
         f"tool '{call.name}'{_at(call.where)} gives another result than was recorded "
         f"(entry {entry.id})"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import UsageError
-from workbench.trace.faults import Aim, aimed_kinds, only_named
+from workbench.trace.faults import Aim, StreamTruncate, aimed_kinds, only_named
 from workbench.trace.places import in_step
+from workbench.trace.toollists import keeps_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -159,6 +160,12 @@ class Faults:
             return False
         if fault.layer == "below" and call.kind != "model":
             return False
+        if isinstance(fault, StreamTruncate) and call.kind == "tool" and not call.stream:
+            why = f"{call.name} is no generator: it gives its result whole ({ticket.id})"
+            self._reasons[self._number(fault)] = why
+            return False
+        if keeps_session(call.name) and aim.tool is None and not _names_entry(aim):
+            return False  # no model asks for it, and who means it says so
         if any(name not in (None, call.name) for name in (aim.tool, aim.event)):
             return False
         return _at(fault.aim, ticket) and self._says_so(fault, ticket)
@@ -203,6 +210,10 @@ def _at(aim: Aim, ticket: Ticket) -> bool:
     if place.kind == "entry":
         return ticket.entry is not None and ticket.entry.id == place.value
     return in_step(ticket.call.step, str(place.value))
+
+
+def _names_entry(aim: Aim) -> bool:
+    return aim.place is not None and aim.place.kind == "entry"
 
 
 def _meets(aim: Aim, ticket: Ticket, nth: int) -> bool:

@@ -99,7 +99,10 @@ class Injecting:
 
     def remember(self, ticket: Ticket, response: Any) -> None:
         """What a tool gave, for a fault that gives it once more."""
-        if ticket.call.kind == "tool" and response is not MISSING:
+        if ticket.call.kind != "tool":
+            return
+        response = list(ticket.chunks) if ticket.call.stream else response
+        if response is not MISSING:
             self._results[str(ticket.call.name)] = response
 
     def breaks(self, ticket: Ticket) -> Fail | None:

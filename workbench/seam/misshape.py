@@ -74,6 +74,12 @@ def why_not(fault: Fault, call: Call, served: Served, earlier: Any = MISSING) ->
 def _shaped(fault: Fault, call: Call, served: Served, earlier: Any) -> Served:
     if served.error is not None:
         raise UnfitError("the call fails anyway")
+    if call.kind == "tool" and call.stream:
+        return _yielded(_result(fault, call, Served(list(served.chunks or ())), earlier))
+    return _result(fault, call, served, earlier)
+
+
+def _result(fault: Fault, call: Call, served: Served, earlier: Any) -> Served:
     if isinstance(fault, PartialSuccess):
         return _partial(fault, served)
     if isinstance(fault, StaleResult):
@@ -90,6 +96,12 @@ def _shaped(fault: Fault, call: Call, served: Served, earlier: Any) -> Served:
 
 
 # -- tools --------------------------------------------------------------------------------------
+
+
+def _yielded(whole: Served) -> Served:
+    """A result that is whole, as what a generator yields one by one before it ends or fails."""
+    found = whole.response
+    return Served(chunks=found if isinstance(found, list) else [], error=whole.error)
 
 
 def _partial(fault: PartialSuccess, served: Served) -> Served:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import DriftError, UsageError
 from workbench.seam.calls import MISSING, Served
 from workbench.seam.translate import spoiled
 from workbench.trace.byhand.shapes import OF_VECTORS, as_api, chunks_as_api, placeholder_vectors
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.payloads import has_view, view
+from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
     from workbench.seam.calls import Call
@@ -36,6 +38,8 @@ def _as_recorded(call: Call, entry: Entry) -> Served:
     if call.kind == "event":
         return Served()
     error = entry.error
+    if call.kind == "tool" and call.stream:
+        return _yielded(call, entry)
     if call.kind != "model":
         return Served(response=MISSING if error is not None else entry.response, error=error)
     chunks = [chunk.data for chunk in entry.chunks]
@@ -53,6 +57,39 @@ def _as_recorded(call: Call, entry: Entry) -> Served:
         body = _body_for(call, entry, view(str(entry.api)).assemble(chunks))
         return Served({**_OK, **_envelope(entry), "body": body})
     return Served(_answer(call, entry))
+
+
+def _yielded(call: Call, entry: Entry) -> Served:
+    """What a tool that is a generator yielded; the items of a list, where it was none."""
+    error = entry.error
+    if entry.ended is not None:
+        chunks = [chunk.data for chunk in entry.chunks]
+        returned = MISSING if entry.returned is None else encode(entry.returned, plain=True)
+        return Served(returned, chunks, _stream_error(entry))
+    if error is not None:
+        return Served(error=error)
+    try:
+        return as_yielded(str(call.name), entry.response)
+    except UsageError as problem:
+        raise DriftError(
+            f"{problem} (it was no generator when it was recorded, entry {entry.id})"
+        ) from problem
+
+
+def as_yielded(name: str, response: Any) -> Served:
+    """A result that is whole, as what a tool that is a generator yields one by one.
+
+    Raises:
+        UsageError: it is no list.
+    """
+    if response is None or response is MISSING:
+        return Served(chunks=[])
+    if not isinstance(response, list):
+        raise UsageError(
+            f"the tool {name} is a generator, and {decode(response)!r} is said to be its result: "
+            "give the list of what it yields"
+        )
+    return Served(chunks=list(response))
 
 
 def _answer(call: Call, entry: Entry) -> Any:
@@ -86,6 +123,8 @@ def serve_reply(call: Call, entry: Entry, edit: ReplyEdit) -> Served:
 
 def simulated(call: Call, result: Any) -> Served:
     """What a person says that a call gave: of a model a text, or a response's body."""
+    if call.kind == "tool" and call.stream:
+        return as_yielded(str(call.name), result)
     if call.kind != "model":
         return Served(result)
     body = result
@@ -102,7 +141,7 @@ def placeholder(call: Call) -> Served:
     """What a lenient replay answers when nothing recorded fits: `Mock response`, or `{}` where
     the reply has a schema; zeros for embeddings. A tool gives None."""
     if call.kind != "model":
-        return Served(None)
+        return Served(chunks=[]) if call.stream else Served(None)
     body_asked = _body(call.request)
     if call.api in OF_VECTORS:
         return Served({**_OK, "body": placeholder_vectors(call.api, body_asked)})

@@ -10,7 +10,7 @@ from workbench.seam.cut import Cut
 from workbench.seam.faulting import Faults
 from workbench.seam.pins import Pins
 from workbench.seam.resuming import done_by, key_owner
-from workbench.seam.served import serve_reply
+from workbench.seam.served import as_yielded, serve_reply
 from workbench.seam.tape import Tape
 from workbench.trace.canonical import DEFAULT_IGNORE, digest
 from workbench.trace.edits import ReplyEdit, ToolArgumentsEdit, ToolResultEdit, ValueEdit
@@ -152,7 +152,10 @@ class Setting:
         if isinstance(edit, ReplyEdit) and ticket.entry is not None:
             return serve_reply(ticket.call, ticket.entry, edit)
         value = edit.value if isinstance(edit, ValueEdit) else getattr(edit, "result", None)
-        return Served(loads(dumps(value)))
+        fresh = loads(dumps(value))
+        if ticket.call.kind == "tool" and ticket.call.stream:
+            return as_yielded(str(ticket.call.name), fresh)
+        return Served(fresh)
 
     def _same_turn(self, ticket: Ticket, parent: Trace) -> Entry | None:
         for entry_id, edit in self.edits.items():

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
-import time
-import typing
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
+import weakref
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
-from pydantic import BaseModel, create_model
-
-from workbench.errors import TraceFormatError, UnencodableError, UsageError
-from workbench.seam.calls import MISSING, Call, Outcome, Served
+from workbench.errors import UsageError
+from workbench.seam import tool_signature as told
 from workbench.seam.current import COVERED_TOOL, current_seam
 from workbench.seam.declared import declare
 from workbench.seam.drivers import call_async, call_sync
-from workbench.seam.exceptions import describe, plain_error, timed, until_cancelled
-from workbench.trace.values import decode, decode_as, encode
+from workbench.seam.tool_hooks import ToolHooks
+from workbench.seam.tool_streams import agenerated, generated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.seam.drivers import Tap
-    from workbench.trace.entries import Effect, ErrorInfo
+    from workbench.trace.entries import Effect
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Binds = Literal["instance", "class", "nothing"]
+"""What a tool in a class gets first."""
 
 
 class Tool(Generic[P, R]):
     """A function whose calls are recorded, replayed, and guarded when they write.
 
-    It is called, awaited and inspected like the function itself.
+    It is called, awaited, read and inspected like the function itself: a generator's values cross
+    the seam one by one.
 
     Attributes:
         name: the name in traces; by default the function's.
@@ -49,28 +48,34 @@ class Tool(Generic[P, R]):
         idempotency_key: Callable[..., str] | None = None,
         plain: bool = False,
     ) -> None:
+        self._binds, self._bound, function = _taken_apart(function)
         if not callable(function):
             raise UsageError(f"@workbench.tool wraps a function, not {function!r}")
         if effect not in (None, "read", "write"):
             raise UsageError(f"effect={effect!r}: a tool's effect is 'read' or 'write'")
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-            raise UsageError(
-                f"{function.__qualname__} is a generator: a tool returns its result whole; "
-                "return a list"
-            )
-        functools.update_wrapper(self, function)
+        self._look_like(function)
         self.function = function
         self.key_of = idempotency_key
         self.plain = plain
-        self._bound: tuple[Any, ...] = ()
-        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
+        self.name: str = name or str(self.__dict__["__name__"])
+        self.__name__ = self.name  # so a framework knows it by the name that it has in traces
         self.effect = effect
-        self.is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
-        if self.is_async:
-            mark = getattr(inspect, "markcoroutinefunction", None)
-            if mark is not None:
-                mark(self)
+        self.is_async = told.is_async(function)
+        self.yields = told.yields(function)
+        if self._bound:
+            self._look_bound()
         declare(self)
+
+    def _look_like(self, function: Any) -> None:
+        """Be inspected like the function; what was set on it is there, too."""
+        more = getattr(function, "__dict__", {}) if inspect.isroutine(function) else {}
+        self.__dict__.update({k: v for k, v in more.items() if not hasattr(type(self), k)})
+        self.__dict__.update(told.like_function(function))
+        self._answer_for_call()
+
+    def _answer_for_call(self) -> None:
+        """Who asks the ``__call__`` of what is no function for its annotations gets these."""
+        self.__dict__["__call__"] = weakref.proxy(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function, through the session if one is open here."""
@@ -79,17 +84,26 @@ class Tool(Generic[P, R]):
             return self.function(*self._bound, *args, **kwargs)
         if COVERED_TOOL.get() == self.name:
             return self._covered(*args, **kwargs)
-        hooks = _ToolHooks(self, (*self._bound, *args), kwargs)
-        call = Call(
-            kind="tool",
-            name=self.name,
-            effect=self.effect,
-            request=hooks.request,
-            key=hooks.key,
-        )
+        if not self._bound and self._takes(args):  # Order.pay(order, 5) is order.pay(5)
+            return self.__get__(args[0])(*args[1:], **kwargs)
+        given = (*self._bound, *args)
+        if self.yields is not None:
+            self.signature.bind(*given, **kwargs)  # what does not fit is refused at once
+            made = generated if self.yields == "sync" else agenerated
+            return cast("R", made(self, given, kwargs))
+        hooks = ToolHooks(self, given, kwargs)
         if self.is_async:
-            return cast("R", call_async(seam, call, hooks))
-        return cast("R", call_sync(seam, call, hooks))
+            return cast("R", call_async(seam, hooks.call, hooks))
+        return cast("R", call_sync(seam, hooks.call, hooks))
+
+    def _takes(self, args: tuple[Any, ...]) -> bool:
+        """Whether the first argument is the object whose method this is."""
+        first = self._first
+        return bool(args) and (first == "self" or (first == "cls" and isinstance(args[0], type)))
+
+    @functools.cached_property
+    def _first(self) -> str | None:
+        return next(iter(self.signature.parameters), None)
 
     def _covered(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function as part of a call that is on the seam already, a framework's."""
@@ -110,14 +124,25 @@ class Tool(Generic[P, R]):
 
     def __get__(self, instance: object, owner: type | None = None) -> Tool[..., R]:
         """A tool in a class is bound like a method."""
-        if instance is None:
+        if self._binds == "class" and not self._bound:
+            instance = owner or type(instance)
+        if instance is None or self._binds == "nothing" or self._bound:
             return self
         bound = Tool.__new__(Tool)
         bound.__dict__.update(self.__dict__)
         for cached in ("parameters", "schema"):
             bound.__dict__.pop(cached, None)
         bound.__dict__["_bound"] = (instance,)
+        bound._look_bound()  # noqa: SLF001 - of this very class
         return bound
+
+    def _look_bound(self) -> None:
+        self.__signature__ = self._without_self()
+        self._answer_for_call()
+
+    def _without_self(self) -> inspect.Signature:
+        rest = list(self.signature.parameters.values())[1:]
+        return self.signature.replace(parameters=rest)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickled by its name, as the function itself is, for pools of processes."""
@@ -136,25 +161,17 @@ class Tool(Generic[P, R]):
     @property
     def description(self) -> str:
         """The first paragraph of the function's docstring."""
-        return (inspect.getdoc(self.function) or "").split("\n\n")[0]
+        return inspect.cleandoc(self.__doc__ or "").split("\n\n")[0]
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the arguments, from the annotations; no ``self``."""
-        fields: dict[str, Any] = {}
-        hints = self.hints
-        for name, parameter in self.parameters.items():
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                continue
-            default = ... if parameter.default is parameter.empty else parameter.default
-            fields[name] = (hints.get(name, Any), default)
-        model: type[BaseModel] = create_model(self.name, **fields)
-        schema: dict[str, Any] = model.model_json_schema()
-        schema.pop("title", None)
-        for each in schema.get("properties", {}).values():
-            each.pop("title", None)
-        schema["additionalProperties"] = False
-        return schema
+        """JSON Schema of the arguments, from the annotations; no ``self``.
+
+        Raises:
+            UsageError: an annotation names something unknown, or has no form in JSON.
+        """
+        hints = told.hints_of(self.function, self.name, extras=True)
+        return told.schema_of(self.name, self.parameters, hints)
 
     @property
     def openai(self) -> dict[str, Any]:
@@ -169,127 +186,40 @@ class Tool(Generic[P, R]):
     @functools.cached_property
     def hints(self) -> dict[str, Any]:
         """The function's annotations, by name."""
+        return told.hints_of(self.function, self.name)
+
+    @functools.cached_property
+    def result_hint(self) -> Any:
+        """What it gives, or yields one by one, by its annotation; None where that says nothing,
+        or names what is not defined when the program runs."""
         try:
-            return typing.get_type_hints(self.function)
-        except NameError as error:
-            raise UsageError(
-                f"tool {self.name}: its annotations name something that is not defined ({error}); "
-                "import it where the function is defined, not only for type checking"
-            ) from error
+            return told.result_hint(self.hints, each=self.yields is not None)
+        except UsageError:
+            return None
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         """The function's signature, ``self`` included."""
-        return inspect.signature(self.function)
+        return told.signature_of(self.function, self.name)
 
     @functools.cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The function's parameters, by name, without ``self``."""
         parameters = dict(self.signature.parameters)
-        first = next(iter(parameters), None)
-        if self._bound or first == "self":
-            parameters.pop(str(first), None)
+        if self._bound or self._first == "self":
+            parameters.pop(str(self._first), None)
         return parameters
 
 
-def _named(instance: Any) -> Any:
-    """What tells two objects' calls apart: their data, where a trace can hold them, else their
-    class."""
-    if isinstance(instance, type):
-        return instance.__qualname__
-    try:
-        return {type(instance).__qualname__: encode(instance, plain=True)}
-    except UnencodableError:
-        return type(instance).__qualname__
-
-
-class _ToolHooks:
-    """Takes one call of a tool over the seam."""
-
-    def __init__(self, tool: Tool[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._since = 0.0
-        self._tool = tool
-        self._args = args
-        self._kwargs = kwargs
-        bound = self._bound = tool.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arguments = {k: v for k, v in bound.arguments.items() if k in tool.parameters}
-        self.request: dict[str, Any] = {
-            "name": tool.name,
-            "arguments": encode(arguments, plain=True),
-        }
-        if tool.bound_to is not None:
-            self.request["self"] = _named(tool.bound_to)
-        self.key = tool.key_of(**arguments) if tool.key_of is not None else None
-        if self.key is not None:
-            self.request["key"] = self.key
-
-    def perform(self, request: Any) -> Any:
-        self._since = time.monotonic()
-        if request is self.request:
-            return self._tool.function(*self._args, **self._kwargs)
-        bound = self._changed(request["arguments"])
-        return self._tool.function(*bound.args, **bound.kwargs)
-
-    def _changed(self, arguments: dict[str, Any]) -> inspect.BoundArguments:
-        """Other arguments than the agent's own: by name, of the types that are declared."""
-        tool, bound = self._tool, self._bound
-        unknown = sorted(set(arguments) - set(tool.parameters))
-        if unknown:
-            raise UsageError(f"{tool.name} has no argument '{unknown[0]}', which an edit gives")
-        for name, parameter in tool.parameters.items():
-            if name not in arguments:
-                bound.arguments.pop(name, None)
-                continue
-            several = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-            typed = name in tool.hints and not several
-            value = arguments[name]
-            bound.arguments[name] = decode_as(value, tool.hints[name]) if typed else decode(value)
-        bound.apply_defaults()
-        return bound
-
-    def outcome(self, result: Any) -> Outcome:
-        try:
-            return Outcome(response=encode(result))
-        except UnencodableError:
-            # Data will do where the annotation can make the type again, or the user said so.
-            if self._annotation is None and not self._tool.plain:
-                raise
-            return Outcome(response=encode(result, plain=True))
-
-    def failure(self, error: BaseException) -> Outcome:
-        return Outcome(error=timed(describe(error), self._since))
-
-    def exception(self, info: ErrorInfo) -> BaseException:
-        return plain_error(info)
-
-    def deliver(self, served: Served) -> Any:
-        if served.error is not None:
-            error = self.exception(served.error)
-            if isinstance(error, asyncio.CancelledError) and self._tool.is_async:
-                return until_cancelled(served.error)
-            raise error
-        response = None if served.response is MISSING else served.response
-        if self._annotation is None:
-            return decode(response)
-        try:
-            return decode_as(response, self._annotation)
-        except TraceFormatError:
-            # The annotation is not what the function returns; the recorded value is exact.
-            return decode(response)
-
-    def is_stream(self, result: Any) -> bool:  # noqa: ARG002 - a tool's never is
-        return False
-
-    def tee(self, result: Any, tap: Tap) -> Any:  # noqa: ARG002 - never called
-        return result
-
-    @property
-    def _annotation(self) -> Any:
-        annotation = self._tool.hints.get("return")
-        if annotation is None or annotation is Any or annotation is type(None):
-            return None
-        return annotation
+def _taken_apart(function: Any) -> tuple[Binds, tuple[Any, ...], Any]:
+    """What a function in a class gets first, what it got already, and the function itself."""
+    if isinstance(function, staticmethod):
+        return "nothing", (), function.__func__
+    if isinstance(function, classmethod):
+        return "class", (), function.__func__
+    if isinstance(function, MethodType):
+        return "instance", (function.__self__,), function.__func__
+    return "instance", (), function
 
 
 @overload
@@ -328,7 +258,7 @@ def tool(
             the function's return annotation names the type.
 
     Raises:
-        UsageError: what is wrapped is no function, or a generator.
+        UsageError: what is wrapped is no function.
     """
     options: dict[str, Any] = {
         "name": name,

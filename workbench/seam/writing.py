@@ -181,7 +181,7 @@ def kept_lines(entry: Entry, ids: Mapping[str, str]) -> Iterator[BaseLine]:
             yield ChunkLine(of=ids[entry.id], offset_s=chunk.offset_s, data=chunk.data)
         found = ("duration_s", "first_s", "ended", "provider", "usage", "error")
         result = {name: getattr(entry, name) for name in found} | again
-        result |= {"model": entry.reply_model, "response": entry.response}
+        result |= {"model": entry.reply_model, "response": entry.stored_response}
         yield _result(ids[entry.id], result)
 
 
@@ -234,6 +234,8 @@ def short(
         reply = shape.reply(shape.assemble(chunks) if chunks else _body(response))
         asked = ", ".join(each.name for each in reply.tool_calls)
         return clip(clean(asked or reply.text))
+    if call.kind == "tool" and chunks:  # what a generator yielded
+        response = chunks
     return "nothing" if response is MISSING else clip(dumps(clean(response)).decode())
 
 

@@ -95,7 +95,7 @@ class CallLine(BaseLine):
     model: str | None = None
     """For a model: the model asked for."""
     stream: bool | None = None
-    """For a model: the reply was asked for as a stream."""
+    """The reply of a model was asked for as a stream; a tool is a generator."""
     effect: Effect | None = None
     """For a tool: whether it changes the world."""
     key: str | None = None
@@ -128,7 +128,8 @@ class CallLine(BaseLine):
 
 
 class ChunkLine(BaseLine):
-    """One piece of a streamed reply, written before it is delivered."""
+    """One piece of a streamed reply, or a value that a tool yielded, written before it is
+    delivered."""
 
     line: Literal["chunk"] = "chunk"
     of: str
@@ -136,7 +137,7 @@ class ChunkLine(BaseLine):
     offset_s: float | None = None
     """Seconds since the call began."""
     data: Any = None
-    """The piece as the SDK parsed it."""
+    """The piece as the SDK parsed it; a value that a tool yielded, as a tagged value."""
 
     heavy = "data"
 
@@ -202,7 +203,8 @@ class ResultLine(BaseLine):
     error: ErrorInfo | None = None
     """What was raised."""
     response: Any = None
-    """Model: ``{status, headers, body}``. Tool: what it returned, as a tagged value."""
+    """Model: ``{status, headers, body}``. Tool: what it returned, as a tagged value; of a
+    generator what it returned at its end."""
 
     heavy = "response"
 

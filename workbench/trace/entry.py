@@ -98,14 +98,31 @@ class Entry(EntryHead):
     @property
     def response(self) -> Any:
         """A call's response: a model's ``{status, headers, body}``; a tool's result or a human's
-        answer as stored."""
+        answer as stored, of a generator the list of what it yielded."""
         if self.kind == "input":
             return self.trace.bodies.stored(self._line)
+        if self._yielded:
+            return [chunk.data for chunk in self.chunks]
+        return self.stored_response
+
+    @property
+    def stored_response(self) -> Any:
+        """The response as its line has it: of a generator what it returned, as stored."""
         line = self._result_line
         if line is None:
             return None
         bodies = self.trace.bodies
         return bodies.stored(line) if self.kind == "tool" else bodies.decoded(line)
+
+    @property
+    def _yielded(self) -> bool:
+        """Whether it is a generator's call, whose values were recorded one by one."""
+        return self.kind == "tool" and self.stream and self.ended is not None
+
+    @property
+    def returned(self) -> Any:
+        """What a tool that is a generator returned at its end, decoded; None elsewhere."""
+        return decode(self.stored_response) if self._yielded else None
 
     @property
     def body(self) -> Any:
@@ -126,7 +143,8 @@ class Entry(EntryHead):
 
     @property
     def chunks(self) -> list[Chunk]:
-        """The pieces of a stream, in the order of arrival; empty for a plain reply."""
+        """The pieces of a stream, in the order of arrival; empty for a plain reply. Of a tool that
+        is a generator: what it yielded."""
         lines, bodies = self.trace.lines, self.trace.bodies
         found = []
         for line in self.trace.chunk_lines(self._index):
@@ -182,7 +200,7 @@ class Entry(EntryHead):
 
     @property
     def result(self) -> Any:
-        """What a tool returned, decoded."""
+        """What a tool returned, decoded; of a generator the list of what it yielded."""
         return decode(self.response) if self.kind == "tool" else None
 
     @property

@@ -140,7 +140,7 @@ class EntryHead:
 
     @property
     def stream(self) -> bool:
-        """For a model: the reply was asked for as a stream."""
+        """The reply of a model was asked for as a stream; a tool is a generator."""
         return self._head.get("stream") is True
 
     @property

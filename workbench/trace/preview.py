@@ -109,6 +109,8 @@ def _fault_warnings(edits: Edits, fault: Fault) -> list[str]:
         )
     except PlaceError:
         return []
+    if entry.kind == "tool" and not entry.stream:
+        return [f"{entry.name} is no generator: it gives its result whole, so this hits nothing"]
     if entry.kind == "model" and not entry.stream:
         return ["that reply is not streamed, so the call fails at once"]
     return []

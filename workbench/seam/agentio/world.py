@@ -156,4 +156,10 @@ def named_tools(tools: Tools) -> dict[str, Tool[..., Any]]:
 
 def as_tool(function: ToolLike) -> Tool[..., Any]:
     """The tool that a function is: a plain one's effect is unknown, which counts as a write."""
-    return function if isinstance(function, Tool) else Tool(function)
+    tool = function if isinstance(function, Tool) else Tool(function)
+    if tool.yields is not None:
+        raise UsageError(
+            f"{tool.name} is a generator, and an io gives a tool's result whole: give it a "
+            "function that returns a list"
+        )
+    return tool

@@ -162,7 +162,19 @@ def _without_id(call: CallEdit) -> CallEdit:
 def _check_tool(edits: Edits, edit: ToolResultEdit | ToolArgumentsEdit) -> list[Problem]:
     entry = target(edits.trace, edit)
     assert entry is not None  # noqa: S101 - the edit of a tool has one
-    return _check_call(edits, edit, entry) + _check_other(edits, edit, entry)
+    problems = _check_call(edits, edit, entry) + _check_other(edits, edit, entry)
+    return problems + _check_yields(edits, edit, entry)
+
+
+def _check_yields(
+    edits: Edits, edit: ToolResultEdit | ToolArgumentsEdit, entry: Entry
+) -> list[Problem]:
+    """What a generator yields is a list."""
+    if not isinstance(edit, ToolResultEdit) or not entry.stream or isinstance(edit.result, list):
+        return []
+    text = f"{edit.at}: '{entry.name}' is a generator; give the list of what it yields"
+    new = edit.model_copy(update={"result": [edit.result]})
+    return [Problem(text, (Mend("let it yield this only", instead(edits, edit, new)),))]
 
 
 def _check_call(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.faults.aims import Kind
-from workbench.trace.faults.base import BOTH, MODEL, BaseFault, Phase
+from workbench.trace.faults.base import BOTH, BaseFault, Phase
 
 _WAITING: frozenset[Kind] = frozenset({"model", "tool", "input"})
 
@@ -130,10 +130,12 @@ class ConnectionRefused(BaseFault):
 
 
 class StreamTruncate(BaseFault):
-    """A streamed reply breaks off. A reply that is not streamed fails at once."""
+    """A streamed reply breaks off. A reply that is not streamed fails at once.
 
-    kinds: ClassVar[frozenset[Kind]] = MODEL
-    not_tools: ClassVar[str] = "a tool's result is not streamed"
+    Of tools it hits those that are generators: what they yield breaks off.
+    """
+
+    kinds: ClassVar[frozenset[Kind]] = BOTH
     short: ClassVar[str | None] = "after_chunks"
     _phase: ClassVar[Phase] = "outcome"
 
