@@ -133,13 +133,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             if word == "slow":
                 self._write(b": still here\n\n")
-                time.sleep(0.05)
+                time.sleep(0.01)
             self._write(event)
         self._write(b"")
 
     def _break_off(self, how: str) -> None:
         if how in ("mid-error", "mid-bad", "mid-clean"):
-            last = {"mid-error": self._speaker.event_error(), "mid-bad": b'data: {"id": \n\n'}
+            last = {"mid-error": self._speaker.event_error(), "mid-bad": self._speaker.event_bad}
             if how in last:
                 self._write(last[how])
             self._write(b"")

@@ -23,11 +23,11 @@ from typing import Any
 
 from sdk_seen import see, see_error
 
-MODULES = {"openai": "ways_openai"}
+MODULES = {"openai": "ways_openai", "anthropic": "ways_anthropic"}
 """The module that has the ways of an SDK, by the module of that SDK."""
 KEY = "sk-secret-key"
 """What clients have while they record. Replays have none."""
-TIMEOUT_S = 0.3
+TIMEOUT_S = 0.4
 """How long clients wait; the server stalls for longer."""
 
 Note = Callable[[Any], None]

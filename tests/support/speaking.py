@@ -21,6 +21,8 @@ class Speaker:
     """The body of an answer with this status."""
     event_error: Callable[[], bytes]
     """An error as an event inside a stream."""
+    event_bad: bytes = b'data: {"id": \n\n'
+    """An event inside a stream that is no JSON."""
     model: Callable[[str, Any], str] = lambda _path, body: str(body.get("model", ""))
     """The model that ``(path, body)`` asks for."""
     streams: Callable[[str, Any], bool] = lambda _path, body: bool(body.get("stream"))

@@ -107,6 +107,7 @@ SPEAKERS = [
         events=_events,
         error=_error,
         event_error=lambda: _event(_error(529)),
+        event_bad=b'event: content_block_delta\ndata: {"type": \n\n',
         headers={"request-id": "req_1"},
     ),
     Speaker(
@@ -115,6 +116,7 @@ SPEAKERS = [
         events=_events,
         error=_error,
         event_error=lambda: _event(_error(529)),
+        event_bad=b'event: content_block_delta\ndata: {"type": \n\n',
         headers={"request-id": "req_1"},
     ),
 ]

@@ -73,7 +73,7 @@ def _raw(made: Any, ask: Ask, note: Note) -> None:
 
 def _raw_stream(made: Any, ask: Ask, note: Note) -> None:
     found = made.chat.completions.with_raw_response.create(**_chat(ask, stream=True))
-    note(found.status_code)
+    note(found.headers["content-type"])
     for chunk in found.parse():
         note(chunk)
 
@@ -191,4 +191,4 @@ EMBEDDINGS = [
     _async("openai.embeddings", "async", _aembed, tools=False),
 ]
 
-WAYS = CHAT
+WAYS = [*CHAT, *RESPONSES, *EMBEDDINGS]

@@ -73,10 +73,16 @@ def body_headers(headers: dict[str, str] | None, body: Any) -> dict[str, str]:
     return found
 
 
-def stream_headers(head: dict[str, Any]) -> dict[str, str]:
-    """Headers for a stream, whatever way it travelled when it was recorded."""
+def stream_headers(head: dict[str, Any], *, has_events: bool) -> dict[str, str]:
+    """Headers for a stream, whatever way it travelled when it was recorded.
+
+    Args:
+        head: what was kept of the response.
+        has_events: whether any event came. Where none did, it may never have been a stream.
+    """
     found = {str(name).lower(): str(value) for name, value in (head.get("headers") or {}).items()}
-    if "rest" not in head and not found.get("content-type", "").startswith(_EVENTS):
+    kind = found.get("content-type", "")
+    if not kind or (has_events and "rest" not in head and not kind.startswith(_EVENTS)):
         found["content-type"] = f"{_EVENTS}; charset=utf-8"
     return found
 

@@ -176,7 +176,7 @@ class SdkHooks:
         self._caught.response = sdk.make_response(
             request,
             status,
-            stream_headers(head),
+            stream_headers(head, has_events=bool(served.chunks)),
             stream=self._playback.stream(is_async=self.is_async),
         )
         return self._caught.response

@@ -1,0 +1,122 @@
+"""What is Anthropic's own of its SDK."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from workbench.adapters.stainless import sdk
+from workbench.adapters.stainless.description import Endpoint, Sdk, is_loopback
+
+if TYPE_CHECKING:
+    from workbench.adapters.http.wire import Event
+    from workbench.trace.entries import ErrorInfo
+
+# What the provider says, by status: type, message.
+_USUAL: dict[int, tuple[str, str]] = {
+    400: ("invalid_request_error", "The request is not valid."),
+    401: ("authentication_error", "The API key is not valid."),
+    402: ("billing_error", "The account cannot pay for this request."),
+    403: ("permission_error", "The API key may not use this resource."),
+    404: ("not_found_error", "The model does not exist."),
+    408: ("timeout_error", "The request took too long."),
+    409: ("invalid_request_error", "The request conflicts with another one."),
+    413: ("request_too_large", "The request is too large."),
+    422: ("invalid_request_error", "The request could not be processed."),
+    429: ("rate_limit_error", "The rate limit is reached; try again later."),
+    504: ("timeout_error", "The request took too long."),
+    529: ("overloaded_error", "Overloaded"),
+}
+_USUAL_CLIENT = ("invalid_request_error", "The request was refused.")
+_USUAL_SERVER = ("api_error", "Internal server error")
+
+_CLOUDS = (
+    ("Bedrock", "bedrock"),
+    ("AWS", "aws"),
+    ("Vertex", "vertex"),
+    ("GoogleCloud", "google-cloud"),
+    ("Foundry", "azure"),
+)
+"""The clouds that have a class of client of their own, by what is in its name."""
+
+
+def provider(client: Any) -> str:
+    """Who answers, without saying where: ``anthropic``, ``local``, a cloud that has a client of
+    its own, such as ``bedrock``, or any other server that speaks Anthropic's protocol."""
+    host = str(client.base_url.host).lower().strip("[]")
+    if is_loopback(host):
+        return "local"
+    for base in type(client).__mro__:
+        for part, name in _CLOUDS:
+            if base.__module__.startswith("anthropic.") and part in base.__name__:
+                return name
+    own = host == "anthropic.com" or host.endswith(".anthropic.com")
+    return "anthropic" if own else "anthropic-compatible"
+
+
+def _key_name(client: Any) -> str:
+    is_azure = any(base.__name__ == "BaseFoundryClient" for base in type(client).__mro__)
+    return "ANTHROPIC_FOUNDRY_API_KEY" if is_azure else "ANTHROPIC_API_KEY"
+
+
+def _fetches_key(client: Any) -> bool:
+    return not (getattr(client, "api_key", None) or getattr(client, "auth_token", None))
+
+
+def _key_headers(_key: str) -> dict[str, Any]:
+    # A client without a key builds a request only where the header is left out on purpose.
+    from anthropic._types import Omit
+
+    return {"Authorization": Omit()}
+
+
+def _usual_body(status: int) -> Any:
+    kind, message = _USUAL.get(status, _USUAL_SERVER if status >= 500 else _USUAL_CLIENT)
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+def _event_error(event: Event, data: Any) -> tuple[str, str] | None:
+    """The SDK raises after any event that is named ``error``, with its data as the words."""
+    if event.name != "error":
+        return None
+    return "APIStatusError", str(data) or "Error code: 200"
+
+
+def _raised_event(client: Any, info: ErrorInfo, response: Any) -> BaseException:
+    return sdk.event_error(client, info.message, info.body, response)
+
+
+def describe() -> Sdk:
+    """The SDK of Anthropic, as far as this release of it goes."""
+    has_foundry = find_spec("anthropic.lib.foundry") is not None
+    foundry = ("AnthropicFoundry", "AsyncAnthropicFoundry")
+    return Sdk(
+        module="anthropic",
+        title="Anthropic's API",
+        endpoints=(
+            Endpoint("anthropic.messages", "/v1/messages", "messages", named=True),
+            Endpoint("anthropic.count_tokens", "/v1/messages/count_tokens", "counts of tokens"),
+        ),
+        # All others are made without a key, and ask for one when they send.
+        clients={"anthropic.lib.foundry": foundry} if has_foundry else {},
+        client_error="AnthropicError",
+        key_names=_key_name,
+        fetches_key=_fetches_key,
+        key_headers=_key_headers,
+        provider=provider,
+        usual_body=_usual_body,
+        event_error=_event_error,
+        raised_event=_raised_event,
+        kept_headers=frozenset(
+            {
+                "anthropic-workspace-id",
+                "content-type",
+                "request-id",
+                "retry-after",
+                "retry-after-ms",
+                "x-should-retry",
+            }
+        ),
+        kept_prefixes=("anthropic-ratelimit-",),
+        asked_headers=frozenset({"anthropic-beta", "anthropic-version"}),
+    )
