@@ -11,6 +11,7 @@ from workbench.seam.calls import MISSING
 from workbench.seam.writing import clip
 from workbench.trace.canonical import digest
 from workbench.trace.payloads import compare, has_view, view, word_diff
+from workbench.trace.toollists import specs, tool_changes
 from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def _compare_model(shape: PayloadView, was: Any, now: Any) -> tuple[list[str], l
         elif old is not MISSING and new is not MISSING and digest(old) == digest(new):
             agreed.append(name)
         elif name not in ("stream", "stream_options"):
-            differs.append(_plain_difference(name, f"/body/{name}", old, new))
+            other = _offered(shape, name, old, new)
+            differs.append(other or _plain_difference(name, f"/body/{name}", old, new))
     for part in ("path", "query", "headers"):
         if was.get(part) != now.get(part):
             differs.append(_plain_difference(part, f"/{part}", was.get(part), now.get(part)))
@@ -201,6 +203,17 @@ def _compare_messages(
             old = before[change.before]
             where = f"message {number} ({old.role})"
             yield Difference(where, f"{pointer}/{index}", _said(old), "(not there)", "dropped")
+
+
+def _offered(shape: PayloadView, name: str, old: Any, new: Any) -> Difference | None:
+    """How the tools differ that a model is offered; None where a field holds none, or says the
+    same of them in other words."""
+    tools = [shape.tools({} if each is MISSING else {name: each}) for each in (old, new)]
+    changes = tool_changes(specs(tools[0]), specs(tools[1]))
+    if not changes:
+        return None
+    was, now = (clip(", ".join(tool.name for tool in each) or "(none)", 80) for each in tools)
+    return Difference(name, f"/body/{name}", was, now, "; ".join(changes))
 
 
 def _changed_message(old: Message, new: Message, number: int, pointer: str) -> Difference:

@@ -9,6 +9,7 @@ from workbench.errors import TraceError, UsageError
 from workbench.trace.fingerprint import Item, call_value, digest, error_label
 from workbench.trace.jcs import dump_stored
 from workbench.trace.payloads import compare, view
+from workbench.trace.toollists import LIST, list_changed, specs, tool_changes, tools_in
 
 if TYPE_CHECKING:
     from workbench.trace.payloads import Change, Message, ToolCall
@@ -117,7 +118,8 @@ def _tools(a: Item, b: Item) -> list[str]:
             continue
         left.remove(same)
         if same[1].result != mark.result:
-            notes.append(f"{entry.name}: {_came(entry)} → {_came(same[0])}")
+            text = f"{entry.name}: {_came(entry)} → {_came(same[0])}"
+            notes.append(_listed(entry, same[0]) or text)
         elif same[1].key != mark.key and a.key == b.key:
             notes.append(f"{entry.name}: ran with {_asked(entry)} → {_asked(same[0])}")
     notes += [
@@ -127,7 +129,21 @@ def _tools(a: Item, b: Item) -> list[str]:
 
 
 def _loose(a: Item, b: Item) -> list[str]:
-    return [f"{item_label(a)}: {_came(a.entry)} → {_came(b.entry)}"]
+    text = f"{item_label(a)}: {_came(a.entry)} → {_came(b.entry)}"
+    return [_listed(a.entry, b.entry) or text]
+
+
+def _listed(a: Entry, b: Entry) -> str | None:
+    """How the tools of a server differ that was asked for their list; None for anything else."""
+    if a.name != LIST or a.error is not None or b.error is not None:
+        return None
+    try:
+        server = a.request.get("server") if isinstance(a.request, dict) else None
+        old, new = tools_in(a.response), tools_in(b.response)
+    except TraceError:
+        return None
+    changes = tool_changes(old or (), new or ())
+    return list_changed(server, changes) if changes else None
 
 
 def _came(entry: Entry) -> str:
@@ -223,7 +239,8 @@ def _request(a: Entry, b: Entry, *, everything: bool) -> list[str]:
         elif name not in tools[0]:
             notes.append(f"request: tool {name} offered")
         elif tools[0][name] != tools[1][name]:
-            notes.append(f"request: tool {name} described differently")
+            changes = tool_changes(specs([tools[0][name]]), specs([tools[1][name]]))
+            notes += [f"request: tool {each}" for each in changes or [f"{name} differs"]]
     messages = [
         [each for each in api.messages(body) if everything or each.role not in _FOLLOWS]
         for body in (old, new)
