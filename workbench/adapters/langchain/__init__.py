@@ -12,6 +12,12 @@ def _hook_tools(patches: Patches) -> None:
     hook(patches)
 
 
+def _hook_models(patches: Patches) -> None:
+    from workbench.adapters.langchain.models import hook
+
+    hook(patches)
+
+
 def _hook_graphs(patches: Patches) -> None:
     from workbench.adapters.langchain.graphs import hook
 
@@ -20,7 +26,13 @@ def _hook_graphs(patches: Patches) -> None:
 
 tool_adapter = Adapter(name="langchain", module="langchain_core.tools.base", hook=_hook_tools)
 """Every tool that is made with LangChain, whoever runs it."""
+model_adapter = Adapter(
+    name="langchain-models",
+    module="langchain_core.language_models.chat_models",
+    hook=_hook_models,
+)
+"""Chat models whose calls no hooked SDK sends, and the caches of all."""
 graph_adapter = Adapter(name="langgraph", module="langgraph.pregel.main", hook=_hook_graphs)
 """Graphs and agents that have a name."""
 
-__all__ = ["graph_adapter", "tool_adapter"]
+__all__ = ["graph_adapter", "model_adapter", "tool_adapter"]

@@ -1,12 +1,14 @@
 """What the adapter uses of LangChain and LangGraph that they do not document.
 
 ``BaseTool._to_args_and_kwargs`` and ``_filter_injected_args``, the text that it makes of a tool's
-result, the node's name in a running config's metadata, the name of a graph that was given none,
-and how an interrupt is numbered.
+result, the methods through which chat models are called and what they say of themselves, the
+node's name in a running config's metadata, the name of a graph that was given none, and how an
+interrupt is numbered.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 from functools import cache
 from importlib import import_module
@@ -16,6 +18,20 @@ from workbench.errors import ToolFaultError
 
 NO_NAME = "LangGraph"
 """The name of a graph that has none of its own."""
+MODEL_METHODS = (
+    "_generate",
+    "_agenerate",
+    "_stream",
+    "_astream",
+    "_generate_with_cache",
+    "_agenerate_with_cache",
+    "_get_ls_params",
+)
+EVENTS = ("_iter_v2_events", "_aiter_v2_events")
+"""What newer versions stream a model's events with, sync and async."""
+WIRE_PACKAGES = ("langchain_anthropic.", "langchain_openai.")
+"""Packages whose models make the SDK's client when they first need it."""
+WIRE_CLIENTS = ("anthropic.", "google.genai.", "openai.")
 TOOL_METHODS = ("_run", "_arun", "_to_args_and_kwargs", "_filter_injected_args")
 
 
@@ -30,6 +46,72 @@ def tool_class() -> Any:
     for name in TOOL_METHODS:
         getattr(BaseTool, name)
     return BaseTool
+
+
+def model_class() -> Any:
+    """The class of all chat models.
+
+    Raises:
+        AttributeError: this version's models are called in another way.
+    """
+    from langchain_core.language_models.chat_models import BaseChatModel
+
+    for name in MODEL_METHODS:
+        getattr(BaseChatModel, name)
+    return BaseChatModel
+
+
+def modules_with_caches() -> list[Any]:
+    """The modules that look whether an answer is in the cache that all models share."""
+    return [
+        import_module(f"langchain_core.language_models.{name}") for name in ("chat_models", "llms")
+    ]
+
+
+@cache
+def empty_cache() -> Any:
+    """A cache that knows nothing and keeps nothing."""
+    from langchain_core.caches import BaseCache
+
+    class EmptyCache(BaseCache):
+        def lookup(self, prompt: str, llm_string: str) -> Any:  # noqa: ARG002
+            return None
+
+        def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
+            pass
+
+        def clear(self, **kwargs: Any) -> None:
+            pass
+
+    return EmptyCache()
+
+
+def about(model: Any, stop: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """What a model says of itself to those who observe it: provider, name, settings."""
+    known: dict[str, Any] = model._get_ls_params(stop=stop, **options)  # noqa: SLF001
+    return known
+
+
+def parameters(method: Any) -> Any:
+    """The names of what a method takes."""
+    return inspect.signature(method).parameters
+
+
+def on_the_wire(model: Any) -> bool:
+    """Whether an SDK that is hooked itself sends a model's calls.
+
+    It shows by the model alone, so that a recording and its replay find the same: by the package
+    that its class comes from, or by the client that it holds.
+    """
+    if any(_within(base, WIRE_PACKAGES) for base in type(model).__mro__):
+        return True
+    held = {**vars(model), **(getattr(model, "__pydantic_private__", None) or {})}
+    return any(_within(type(each), WIRE_CLIENTS) for each in held.values())
+
+
+def _within(kind: type, packages: tuple[str, ...]) -> bool:
+    module = f"{kind.__module__}."
+    return module.startswith(packages)
 
 
 def graph_class() -> Any:

@@ -48,16 +48,22 @@ def signals() -> tuple[type[BaseException], ...]:
     return tuple(each for each in found if each is not None)
 
 
-def dump(result: Any) -> Any:
+def dump(result: Any, *, plain: bool = False) -> Any:
     """A result as JSON.
+
+    Args:
+        result: what a tool gave, or a model's message.
+        plain: keep what has no type in a trace as its data.
 
     Raises:
         UnencodableError: it holds something that would not come back as it is.
     """
-    try:
-        return encode(result) if not _has_class(result) else encode(_outward(result))
-    except UnencodableError:
-        return encode(_outward(result))
+    if not _has_class(result):
+        try:
+            return encode(result)
+        except UnencodableError:
+            pass  # it may hold a message or the like
+    return encode(_outward(result), plain=plain)
 
 
 def load(json: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import wrapt
 
 from workbench.adapters.langchain import names
+from workbench.adapters.langchain.askers import asked
 from workbench.adapters.langchain.results import Raised, dump, load, signals
 from workbench.errors import ToolFaultError, UnencodableError
 from workbench.seam.current import current_seam
@@ -87,7 +88,8 @@ class _Run:
                     return Raised(error)
 
             try:
-                result = tool_call(self._tool.name, self._arguments, make, **self._options)
+                with asked(self._call_id):
+                    result = tool_call(self._tool.name, self._arguments, make, **self._options)
             except ToolFaultError as error:
                 raise names.tool_fault(error) from None
             return _given(result)
@@ -108,8 +110,10 @@ class _Run:
                 except signals() as error:
                     return Raised(error)
 
+            name = self._tool.name
             try:
-                result = await atool_call(self._tool.name, self._arguments, make, **self._options)
+                with asked(self._call_id):
+                    result = await atool_call(name, self._arguments, make, **self._options)
             except ToolFaultError as error:
                 raise names.tool_fault(error) from None
             return _given(result)
