@@ -1,0 +1,195 @@
+"""What is private in pydantic-ai, or differs between its releases; nothing else touches it.
+
+Private: ``StreamedResponse._get_event_iterator`` (which every model of a user's own implements),
+``._parts_manager._parts`` and ``._usage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from pydantic_ai import exceptions
+from pydantic_ai.messages import PartDeltaEvent, PartStartEvent
+from pydantic_ai.models import StreamedResponse
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+
+from workbench.seam.agentio.errors import to_error
+from workbench.trace.entries import ErrorInfo
+
+_WIRED = ("openai", "anthropic", "google.genai")
+"""The SDKs whose calls are recorded where they are sent."""
+
+
+def is_ours(model: Any) -> bool:
+    """Whether a model's calls are recorded here: not those of wrappers, which ask other models,
+    nor those that a hooked SDK sends. It is decided from the model alone, so that a replay
+    decides as the recording did."""
+    if isinstance(model, WrapperModel | FallbackModel):
+        return False
+    return not any(_is_wired(client) for client in _clients(model))
+
+
+def _clients(model: Any) -> list[Any]:
+    holders = [model, _attribute(model, "provider"), _attribute(model, "_provider")]
+    found = [_attribute(holder, name) for holder in holders for name in ("client", "_client")]
+    return [each for each in found if each is not None]
+
+
+def _attribute(holder: Any, name: str) -> Any:
+    try:
+        return getattr(holder, name, None)
+    except Exception:  # noqa: BLE001 - a property of somebody's class, which may do anything
+        return None
+
+
+def _is_wired(client: Any) -> bool:
+    modules = {kind.__module__ for kind in type(client).__mro__}
+    return any(each == sdk or each.startswith(f"{sdk}.") for each in modules for sdk in _WIRED)
+
+
+def fault_error(info: ErrorInfo, model_name: str) -> BaseException:
+    """The library's own exception for an injected fault; what it has no word for is ours."""
+    if info.status is not None and info.status >= 400:
+        error = exceptions.ModelHTTPError(info.status, model_name, info.body)
+        if getattr(error, "headers", 0) is None and info.headers:
+            error.headers = {name.lower(): value for name, value in info.headers.items()}
+        return error
+    kinds = {
+        "timeout": ("ModelTimeoutError", "ModelAPIError"),
+        "connection_reset": ("ModelConnectionError", "ModelAPIError"),
+        "connection_refused": ("ModelConnectionError", "ModelAPIError"),
+    }
+    for name in kinds.get(info.type, ()):
+        kind = getattr(exceptions, name, None)
+        if kind is not None:
+            made: BaseException = kind(model_name, info.message)
+            return made
+    if info.type == "malformed_response":
+        return exceptions.UnexpectedModelBehavior(info.message)
+    return to_error(info)
+
+
+def instructions_of(messages: Sequence[Any], parameters: Any) -> str | None:
+    """The instructions of a request, wherever this release keeps them."""
+    parts = getattr(parameters, "instruction_parts", None)
+    if parts:
+        return "\n\n".join(part.content for part in parts)
+    for message in reversed(messages):
+        if getattr(message, "instructions", None):
+            return str(message.instructions)
+    return None
+
+
+def with_instructions(messages: list[Any], parameters: Any, text: str | None) -> Any:
+    """The parameters with other instructions; the messages are changed in place."""
+    for number, message in enumerate(messages):
+        if getattr(message, "instructions", None):
+            messages[number] = replace(message, instructions=None)
+    last = max((n for n, m in enumerate(messages) if m.kind == "request"), default=None)
+    if last is not None:
+        messages[last] = replace(messages[last], instructions=text)
+    if not hasattr(parameters, "instruction_parts"):
+        return parameters
+    from pydantic_ai.messages import InstructionPart
+
+    parts = [InstructionPart(text)] if text else None
+    return replace(parameters, instruction_parts=parts)
+
+
+def event_iterator(stream: Any) -> AsyncIterator[Any]:
+    """The events that a model's stream gives, before the library adds its own."""
+    source: AsyncIterator[Any] = aiter(stream._get_event_iterator())  # noqa: SLF001
+    return source
+
+
+def read_through(stream: Any, events: AsyncIterator[Any]) -> None:
+    """Make a stream give these events, which come from its own."""
+    stream._get_event_iterator = lambda: events  # noqa: SLF001
+
+
+class Replayed(StreamedResponse):
+    """A stream that no model sends."""
+
+    _begin: Any = None
+    _events: AsyncIterator[Any]
+
+    @classmethod
+    def of(cls, parameters: Any, begin: Any, events: AsyncIterator[Any]) -> Replayed:
+        """A stream of events.
+
+        Args:
+            parameters: those of the request.
+            begin: the response as it stood at the beginning.
+            events: what its reader gets.
+        """
+        made = cls(model_request_parameters=parameters)
+        made._begin, made._events = begin, events
+        made.take(begin)
+        return made
+
+    def take(self, response: Any) -> None:
+        """Know of a response all but its parts."""
+        for field in fields(response):
+            if field.name in _TAKEN and hasattr(self, field.name):
+                setattr(self, field.name, getattr(response, field.name))
+        if getattr(response, "state", None) == "suspended":
+            self.state = "suspended"
+        self._usage = response.usage
+        self._begin = response
+
+    async def _get_event_iterator(self) -> AsyncIterator[Any]:
+        async for event in self._events:
+            self._note(event)
+            yield event
+
+    def _note(self, event: Any) -> None:
+        parts: list[Any] = self._parts_manager._parts  # noqa: SLF001
+        if isinstance(event, PartStartEvent):
+            if event.index < len(parts):
+                parts[event.index] = event.part
+            else:
+                parts.append(event.part)
+        elif isinstance(event, PartDeltaEvent) and event.index < len(parts):
+            parts[event.index] = event.delta.apply(parts[event.index])
+
+    async def close_stream(self) -> None:
+        """There is no connection."""
+
+    @property
+    def model_name(self) -> str:
+        """As it was recorded."""
+        return str(self._begin.model_name)
+
+    @property
+    def provider_name(self) -> str | None:
+        """As it was recorded."""
+        name: str | None = self._begin.provider_name
+        return name
+
+    @property
+    def provider_url(self) -> str | None:
+        """As it was recorded, where it was."""
+        url: str | None = getattr(self._begin, "provider_url", None)
+        return url
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the recorded answer began."""
+        at: datetime = self._begin.timestamp
+        return at
+
+
+_TAKEN = frozenset(
+    {
+        "provider_response_id",
+        "provider_details",
+        "canonical_system",
+        "finish_reason",
+        "metadata",
+        "failed_attempts",
+    }
+)
