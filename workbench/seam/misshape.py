@@ -39,10 +39,14 @@ TOKEN = 4
 
 _LIMIT = {
     "anthropic.messages": "max_tokens",
-    "google.generate": "MAX_TOKENS",
+    "google.generate_content": "MAX_TOKENS",
     "openai.responses": "max_output_tokens",
 }
 """The finish reason for a token limit, where it is not ``length``."""
+
+_MALFORMED = {"google.generate_content": "MALFORMED_FUNCTION_CALL"}
+"""The finish reason that stands for a call with arguments that are no JSON, where a call holds an
+object and so cannot be broken in this way. A call that is cut off is not there either."""
 
 _EMPTY: tuple[type, ...] = (dict, list, tuple, set, frozenset, str, bytes, bytearray)
 
@@ -178,6 +182,8 @@ def _refused(fault: Refusal, shape: PayloadView, _asked: Any, body: Any) -> Any:
 
 def _miscalled(fault: MalformedToolCall, shape: PayloadView, asked: Any, body: Any) -> Any:
     reply, tools = shape.reply(body), shape.tools(asked)
+    if fault.mutate == "bad_json" and shape.api in _MALFORMED and (reply.tool_calls or tools):
+        return shape.with_reply(body, tool_calls=[], finish_reason=_MALFORMED[shape.api])
     if not reply.tool_calls:
         return shape.with_reply(
             body, tool_calls=[break_call(fault.mutate, made_call(tools), tools)]
@@ -195,10 +201,13 @@ def _cut(fault: CutOff, shape: PayloadView, _asked: Any, body: Any) -> Any:
     if left >= length:
         tokens = -(-length // TOKEN)
         raise UnfitError(f"the reply has no more than about {tokens} tokens")
+    calls = _calls_within(reply, left - len(reply.text))
+    if shape.api in _MALFORMED:
+        calls = [call for call in calls if isinstance(call, ToolCall)]
     return shape.with_reply(
         body,
         text=reply.text[:left] if reply.text else None,
-        tool_calls=_calls_within(reply, left - len(reply.text)) if reply.tool_calls else None,
+        tool_calls=calls if reply.tool_calls else None,
         finish_reason=_LIMIT.get(shape.api, "length"),
     )
 
@@ -225,13 +234,11 @@ _CHANGES: dict[type, Callable[..., Any]] = {
 
 def _unfinished(body: Any) -> Any:
     """The body without a finish reason, as the provider sent none."""
-    if not isinstance(body.get("choices"), list):
-        return {**body, "finish_reason": None}
-    choices = [
-        {**choice, "finish_reason": None} if place == 0 else choice
-        for place, choice in enumerate(body["choices"])
-    ]
-    return {**body, "choices": choices}
+    for listed, name in (("choices", "finish_reason"), ("candidates", "finishReason")):
+        if isinstance(body.get(listed), list):
+            first, *others = body[listed]
+            return {**body, listed: [{**first, name: None}, *others]}
+    return {**body, "finish_reason": None}
 
 
 def _whole(shape: PayloadView, served: Served) -> dict[str, Any]:

@@ -164,16 +164,15 @@ def _compare_model(shape: PayloadView, was: Any, now: Any) -> tuple[list[str], l
     before, after = was.get("body", {}), now.get("body", {})
     agreed: list[str] = []
     differs: list[Difference] = []
-    conversation = "/".join(("", *shape.conversation_path))
-    known = shape.conversation_path[-1]
+    said, says = shape.messages(before), shape.messages(after)
+    spoken = {str(message.at[0]) for message in (*said, *says) if message.at}
+    differs += _compare_messages(said, says)
+    agreed += [] if differs else [name for name in before if name in spoken]
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name, MISSING), after.get(name, MISSING)
-        if name == known:
-            old_messages, new_messages = shape.messages(before), shape.messages(after)
-            found = list(_compare_messages(old_messages, new_messages, conversation))
-            differs += found
-            agreed += [] if found else [name]
-        elif old is not MISSING and new is not MISSING and digest(old) == digest(new):
+        if name in spoken:
+            continue
+        if old is not MISSING and new is not MISSING and digest(old) == digest(new):
             agreed.append(name)
         elif name not in ("stream", "stream_options"):
             other = _offered(shape, name, old, new)
@@ -184,9 +183,7 @@ def _compare_model(shape: PayloadView, was: Any, now: Any) -> tuple[list[str], l
     return agreed, differs
 
 
-def _compare_messages(
-    before: list[Message], after: list[Message], pointer: str
-) -> Iterator[Difference]:
+def _compare_messages(before: list[Message], after: list[Message]) -> Iterator[Difference]:
     for change in compare(before, after):
         if change.kind == "same" and change.exact:
             continue
@@ -194,15 +191,19 @@ def _compare_messages(
         number = (index or 0) + 1
         if change.before is not None and change.after is not None:
             old, new = before[change.before], after[change.after]
-            yield _changed_message(old, new, number, f"{pointer}/{index}")
+            yield _changed_message(old, new, number)
         elif change.after is not None:
             new = after[change.after]
             where = f"message {number} ({new.role})"
-            yield Difference(where, f"{pointer}/{index}", "(not there)", _said(new), "new")
+            yield Difference(where, _pointer(new), "(not there)", _said(new), "new")
         elif change.before is not None:
             old = before[change.before]
             where = f"message {number} ({old.role})"
-            yield Difference(where, f"{pointer}/{index}", _said(old), "(not there)", "dropped")
+            yield Difference(where, _pointer(old), _said(old), "(not there)", "dropped")
+
+
+def _pointer(message: Message) -> str:
+    return "/".join(("/body", *map(str, message.at)))
 
 
 def _offered(shape: PayloadView, name: str, old: Any, new: Any) -> Difference | None:
@@ -216,8 +217,8 @@ def _offered(shape: PayloadView, name: str, old: Any, new: Any) -> Difference | 
     return Difference(name, f"/body/{name}", was, now, "; ".join(changes))
 
 
-def _changed_message(old: Message, new: Message, number: int, pointer: str) -> Difference:
-    where = f"message {number} ({new.role})"
+def _changed_message(old: Message, new: Message, number: int) -> Difference:
+    where, pointer = f"message {number} ({new.role})", _pointer(new)
     if old.text == new.text:
         return Difference(
             where, pointer, _said(old), _said(new), "ids, tool calls or other fields changed"

@@ -43,7 +43,7 @@ def check_request(edits: Edits, edit: RequestEdit) -> list[Problem]:
     if out:
         return out
     new = shape.messages(edit.rewrite(entry.api or "", entry.request)["body"])
-    if not new:
+    if said and not new:
         return [Problem(f"{edit.at}: no message would be left, so nothing would be asked")]
     return _check_pairs(edits, edit, said, new)
 
@@ -66,9 +66,9 @@ def _check_reply_too(edits: Edits, edit: RequestEdit, entry: Entry) -> list[Prob
 
 def _check_fields(edits: Edits, edit: RequestEdit, shape: PayloadView) -> list[Problem]:
     out = []
-    words = _OWN_WORDS | {
-        shape.conversation_path[-1]: "its messages are changed with replace=, append= and drop="
-    }
+    words = _OWN_WORDS | dict.fromkeys(
+        shape.conversation_path[-1:], "its messages are changed with replace=, append= and drop="
+    )
     for name in [*edit.set, *edit.unset]:
         if name not in words:
             continue

@@ -22,6 +22,8 @@ from .base import (
     Usage,
 )
 from .compare import Change, compare, word_diff
+from .embeddings import GoogleEmbedContentView, OpenAIEmbeddingsView
+from .google import GoogleView
 from .neutral import NeutralView
 from .openai_chat import OpenAIChatView
 from .openai_responses import OpenAIResponsesView
@@ -59,6 +61,9 @@ def register(added: PayloadView) -> None:
 register(OpenAIChatView())
 register(OpenAIResponsesView())
 register(NeutralView())
+register(GoogleView())
+register(OpenAIEmbeddingsView())
+register(GoogleEmbedContentView())
 
 
 def known_apis() -> list[str]:

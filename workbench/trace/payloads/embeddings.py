@@ -1,0 +1,179 @@
+"""The views of embeddings: texts go in, vectors come out, and there is no conversation.
+
+A reply's text says how many vectors there are and how long they are; the numbers are in the body.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.errors import EditError
+
+from .base import JSON, Message, MessageChange, Reply, ToolCallLike, ToolSpec, Usage
+from .google_parts import field, parts_of, text_of
+from .reading import as_count, as_dict, as_list, as_text_or_none, stable_text
+
+_BYTES = 4
+"""The length of one number in a vector that travels as base64."""
+
+
+class _EmbeddingsView:
+    """What all embeddings have in common: no words, no tools, no streams."""
+
+    conversation_path: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+    def messages(self, body: JSON) -> list[Message]:  # noqa: ARG002
+        """None: the texts that are embedded are no conversation."""
+        return []
+
+    def message(self, raw: JSON) -> Message:
+        """One text that is embedded."""
+        return Message(role="user", text=_words(raw), raw=raw)
+
+    def tools(self, body: JSON) -> list[ToolSpec]:  # noqa: ARG002
+        """None."""
+        return []
+
+    def model(self, body: JSON) -> str | None:
+        """The `model` of a request or response."""
+        return as_text_or_none(as_dict(body).get("model"))
+
+    def parameters(self, body: JSON) -> dict[str, Any]:
+        """Everything in a request."""
+        return dict(as_dict(body))
+
+    def streams(self, body: JSON) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def wants_usage(self, body: JSON) -> bool:  # noqa: ARG002
+        """Never: there are no streams."""
+        return False
+
+    def assemble(self, chunks: Sequence[JSON]) -> JSON:
+        """The body that :meth:`split` gave; an empty one where there is none."""
+        return dict(as_dict(chunks[-1])) if chunks else {}
+
+    def split(self, body: JSON, include_usage: bool = False) -> list[JSON]:  # noqa: ARG002, FBT001, FBT002
+        """The body itself, as embeddings are not streamed."""
+        return [body] if as_dict(body) else []
+
+    def with_reply(
+        self,
+        body: JSON,
+        *,
+        text: str | None = None,
+        tool_calls: Sequence[ToolCallLike] | None = None,
+        refusal: str | None = None,
+        finish_reason: str | None = None,
+    ) -> JSON:
+        """The body, unless words are to be written: raises EditError then."""
+        if text is None and not tool_calls and refusal is None and finish_reason is None:
+            return body
+        raise EditError(
+            "embeddings hold vectors, and neither text nor tool calls: give the whole body "
+            "instead, or edit the call that they are for"
+        )
+
+    def with_request(
+        self,
+        body: JSON,
+        *,
+        system: str | None = None,
+        messages: Sequence[MessageChange] = (),
+        model: str | None = None,
+        set: Mapping[str, JSON] | None = None,  # noqa: A002 - as in PayloadView
+        unset: Sequence[str] = (),
+    ) -> JSON:
+        """A request with other fields, or for another model. See `PayloadView`."""
+        if system is not None or messages:
+            raise EditError("a request for embeddings has no messages: change its fields with set=")
+        old = as_dict(body)
+        changes = {**(set or {}), **({} if model is None else {"model": model})}
+        kept = {
+            key: old[key] if key in old and stable_text(old[key]) == stable_text(value) else value
+            for key, value in {**old, **changes}.items()
+            if key not in unset
+        }
+        same = kept.keys() == old.keys() and all(kept[key] is old[key] for key in kept)
+        return body if same else kept
+
+
+class OpenAIEmbeddingsView(_EmbeddingsView):
+    """Reads and edits bodies of `POST /embeddings`."""
+
+    api = "openai.embeddings"
+
+    def reply(self, body: JSON) -> Reply:
+        """How many vectors there are, and of how many numbers."""
+        data = as_list(as_dict(body).get("data"))
+        return Reply(text=_summary([_length(as_dict(each).get("embedding")) for each in data]))
+
+    def usage(self, body: JSON) -> Usage | None:
+        """`usage`; there is no output that would cost anything."""
+        raw = as_dict(body).get("usage")
+        if not isinstance(raw, dict):
+            return None
+        return Usage(input_tokens=as_count(raw.get("prompt_tokens")), output_tokens=0, raw=raw)
+
+
+class GoogleEmbedContentView(_EmbeddingsView):
+    """Reads and edits bodies of `:embedContent`, `:batchEmbedContents` and, on Vertex AI, of the
+    `:predict` of models for embeddings."""
+
+    api = "google.embed_content"
+
+    def reply(self, body: JSON) -> Reply:
+        """How many vectors there are, and of how many numbers."""
+        return Reply(text=_summary([_length(each.get("values")) for each in _found(body)]))
+
+    def usage(self, body: JSON) -> Usage | None:
+        """`usageMetadata`, or what the vectors of Vertex AI say of themselves."""
+        raw = field(body, "usageMetadata")
+        if isinstance(raw, dict):
+            count = as_count(field(raw, "promptTokenCount"))
+            return Usage(input_tokens=count, output_tokens=0, raw=raw)
+        told = [as_dict(each.get("statistics")) for each in _found(body)]
+        counts = [as_count(field(each, "tokenCount")) for each in told]
+        known = [count for count in counts if count is not None]
+        if not known or len(known) < len(counts):
+            return None
+        return Usage(input_tokens=sum(known), output_tokens=0, raw=told)
+
+
+def _found(body: JSON) -> list[dict[str, Any]]:
+    """The embeddings, in whichever of Google's forms."""
+    source = as_dict(body)
+    one = source.get("embedding")
+    listed = [one] if one is not None else as_list(source.get("embeddings"))
+    listed = listed or [as_dict(p).get("embeddings") for p in as_list(source.get("predictions"))]
+    return [as_dict(each) for each in listed]
+
+
+def _length(vector: JSON) -> int | None:
+    if isinstance(vector, list):
+        return len(vector)
+    if not isinstance(vector, str):
+        return None
+    try:
+        return len(base64.b64decode(vector, validate=True)) // _BYTES
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _summary(lengths: list[int | None]) -> str:
+    """Such as ``3 vectors of 768 numbers``; empty where there are none."""
+    if not lengths:
+        return ""
+    count = f"{len(lengths)} vector{'' if len(lengths) == 1 else 's'}"
+    of = set(lengths)
+    size = of.pop() if len(of) == 1 else None
+    return count if size is None else f"{count} of {size} number{'' if size == 1 else 's'}"
+
+
+def _words(raw: JSON) -> str:
+    return raw if isinstance(raw, str) else "\n".join(text_of(part) for part in parts_of(raw))
