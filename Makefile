@@ -78,6 +78,11 @@ bench: $(INSTALLED)  ## print what the promises with numbers measure here
 	@test -e $(PEERS)/vcrpy/.installed || { $(PYTHON) -m venv $(PEERS)/vcrpy && \
 	  $(PEERS)/vcrpy/bin/python -m pip install --quiet vcrpy httpx && touch $(PEERS)/vcrpy/.installed; } || \
 	  echo "vcrpy can't be installed here: its column is left out"
+	@for peer in reeltime agent-rewind; do \
+	  test -e $(PEERS)/$$peer/.installed || { $(PYTHON) -m venv $(PEERS)/$$peer && \
+	  $(PEERS)/$$peer/bin/python -m pip install --quiet $$peer openai httpx -c .ci/peers.txt && \
+	  touch $(PEERS)/$$peer/.installed; } || \
+	  echo "$$peer can't be installed here: its row is left out"; done
 	$(BIN)/python -m pytest -m benchmark -s --timeout=1800
 
 pins:  ## write constraints.txt anew, from the newest versions that fit
