@@ -4,10 +4,10 @@ import copy
 import json
 from typing import Any
 
-import httpx
+import openai
 import pytest
+from answering import Answers
 from hypothesis import given, settings
-from openai import OpenAI
 from responses_bodies import BODY, SEALED, called, response, said
 
 from workbench.trace.payloads import view
@@ -155,29 +155,23 @@ def test_the_deltas_alone_give_the_words_and_calls(body: Event) -> None:
     ]
 
 
-_ANSWERS: list[bytes] = []
-"""What the client's transport answers with: the last one."""
-
-
-def _answer(_: httpx.Request) -> httpx.Response:
-    kind = {"content-type": "text/event-stream"}
-    return httpx.Response(200, headers=kind, content=_ANSWERS[-1])
+_ANSWERS = Answers(openai)
 
 
 @pytest.fixture(scope="module")
-def client() -> OpenAI:
-    """The real SDK over a transport that answers with :data:`_ANSWERS`."""
-    http: Any = httpx.Client(transport=httpx.MockTransport(_answer))
-    return OpenAI(api_key="none", base_url="http://api.example/v1", max_retries=0, http_client=http)
+def client() -> openai.OpenAI:
+    """The real SDK over a transport that answers with what :data:`_ANSWERS` were given."""
+    return openai.OpenAI(
+        api_key="none", base_url="http://api.example/v1", max_retries=0, http_client=_ANSWERS.http
+    )
 
 
-def _stream(client: OpenAI, events: list[Event]) -> Any:
-    lines = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events)
-    _ANSWERS[:] = [lines.encode()]
+def _stream(client: openai.OpenAI, events: list[Event]) -> Any:
+    _ANSWERS.say(events)
     return client.responses.stream(model="m", input="x")
 
 
-def test_the_sdk_streams_our_events_as_a_real_reply(client: OpenAI) -> None:
+def test_the_sdk_streams_our_events_as_a_real_reply(client: openai.OpenAI) -> None:
     """Its helper gives text piece by piece, the calls, and the final response."""
     note = {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 3}
     text = said("Hello there, how are you doing today, my friend?")
@@ -207,7 +201,7 @@ def test_the_sdk_streams_our_events_as_a_real_reply(client: OpenAI) -> None:
 
 @settings(max_examples=40)
 @given(body=BODY)
-def test_the_sdk_accumulates_any_reply_that_we_cut(client: OpenAI, body: Event) -> None:
+def test_the_sdk_accumulates_what_we_cut(client: openai.OpenAI, body: Event) -> None:
     """Its helper takes the events in our order, and has the same words and calls at the end."""
     with _stream(client, VIEW.split(body)) as stream:
         events = list(stream)

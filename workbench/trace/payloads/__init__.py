@@ -10,6 +10,7 @@ import difflib
 
 from workbench.errors import UnknownApiError
 
+from .anthropic_messages import AnthropicMessagesView
 from .base import (
     JSON,
     Message,
@@ -60,6 +61,7 @@ def register(added: PayloadView) -> None:
 
 register(OpenAIChatView())
 register(OpenAIResponsesView())
+register(AnthropicMessagesView())
 register(NeutralView())
 register(GoogleView())
 register(OpenAIEmbeddingsView())
