@@ -4,12 +4,19 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+SECOND = find_spec("mcp_types") is not None
+"""Whether the SDK's second generation is installed."""
+types: Any = import_module("mcp_types" if SECOND else "mcp.types")
+Error: Any = getattr(import_module("mcp.shared.exceptions"), "MCPError" if SECOND else "McpError")
 SHOP = Path(__file__).with_name("mcp_shop.py")
 
 
@@ -55,6 +62,11 @@ def watched() -> Iterator[list[str]]:
         yield seen
     finally:
         on = False
+
+
+def seconds(number: float) -> Any:
+    """A time limit as this generation takes it."""
+    return number if SECOND else timedelta(seconds=number)
 
 
 def plain(result: Any) -> Any:

@@ -32,6 +32,7 @@ from workbench.seam.watching import Controller
 from workbench.trace.entries import EndLine, Status
 from workbench.trace.losses import leaked
 from workbench.trace.times import utc_now
+from workbench.trace.toollists import OPENING
 from workbench.trace.values import encode
 
 if TYPE_CHECKING:
@@ -189,8 +190,9 @@ def _judge(result: RunResult, session: Session) -> None:
         result.drift = DriftError("\n".join(unapplied))
     elif result.unfired:
         result.drift = DriftError(setting.faults.complaint())
-    elif result.leftover and not result.fired and not setting.edits:
-        result.drift = leftovers(result.leftover)
+    elif not result.fired and not setting.edits:
+        missing = [each for each in result.leftover if each.name not in OPENING]
+        result.drift = leftovers(missing) if missing else None
     if result.drift is not None:
         result.status = "drifted"
 

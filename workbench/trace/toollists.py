@@ -19,6 +19,8 @@ LIST = "mcp:tools/list"
 """The request for the list of a server's tools."""
 BEGIN = ("mcp:initialize", "mcp:server/discover")
 """The requests that a session with a server begins with."""
+OPENING = frozenset({LIST, *BEGIN})
+"""What a client asks once for each session with a server: who keeps one open asks it no more."""
 HEARD = "notifications"
 """Where a recorded answer keeps what the server said meanwhile, beside its own fields."""
 
