@@ -233,7 +233,8 @@ def check_arguments(
         signature.bind(*args, **kwargs)
     except TypeError as error:
         name = getattr(agent, "__qualname__", repr(agent))
-        names = list(inspect.signature(caller).parameters)
+        theirs = inspect.signature(caller).parameters.values()
+        names = [each.name for each in theirs if each.kind is each.KEYWORD_ONLY]
         unknown = [each for each in kwargs if each not in signature.parameters]
         near = [difflib.get_close_matches(each, names, 1) for each in unknown]
         hints = [f"did you mean {close[0]}=?" for close in near if close]
