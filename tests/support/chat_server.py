@@ -4,6 +4,7 @@ The function gets the request's body, and gives the assistant's message: a text,
 it makes as ``call(name, **arguments)`` or a list of such; or a status, such as 429.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,13 +31,13 @@ def results(asked: dict[str, Any]) -> list[str]:
     return found
 
 
-def message(said: Any, seed: int) -> dict[str, Any]:
+def message(said: Any, number: int) -> dict[str, Any]:
     """The assistant's message in OpenAI's shape."""
     if isinstance(said, str):
         return {"role": "assistant", "content": said}
     calls = [said] if isinstance(said, dict) else said
     listed = [
-        {"id": f"call_{seed}_{place}", "type": "function", "function": each}
+        {"id": f"call_{number}_{place}", "type": "function", "function": each}
         for place, each in enumerate(calls)
     ]
     return {"role": "assistant", "content": None, "tool_calls": listed}
@@ -55,7 +56,7 @@ class ChatHandler(Handler):
         if isinstance(said, int):
             self._json(said, {"error": {"message": "Slow down"}}, {"retry-after-ms": "5"})
             return
-        made = message(said, len(asked["messages"]))
+        made = message(said, next(self.server.numbers))
         finish = "tool_calls" if "tool_calls" in made else "stop"
         base = {"id": "chatcmpl-1", "created": 1, "model": asked["model"]}
         if asked.get("stream"):
@@ -93,3 +94,5 @@ class ChatServer(Server):
         super().__init__()
         self.RequestHandlerClass = ChatHandler
         self.answer = answer
+        self.numbers = itertools.count(1)
+        """Of the replies; each call has an id of its own, whoever asks beside it."""

@@ -121,6 +121,13 @@ def graph_class() -> Any:
     return Pregel
 
 
+def langsmith_client() -> Any:
+    """The class of clients that report runs to LangSmith."""
+    from langsmith.client import Client
+
+    return Client
+
+
 def node(config: Any) -> str | None:
     """The name of the graph's node that a config, or else the calling code, runs in."""
     from langchain_core.runnables.config import ensure_config
