@@ -211,6 +211,7 @@ def test_a_replay_reports_nothing_to_langsmith(
     def counted(self: Any, *args: Any, **kwargs: Any) -> None:
         reported.append(str(kwargs.get("name")))
 
+    wb.record(lambda: None)  # so that the hooks are in before the method is replaced for a while
     try:
         with monkeypatch.context() as patched:
             patched.setattr(Client, "create_run", counted)
