@@ -1,7 +1,6 @@
 """Every SDK, every way to ask, everything that can happen: recorded, then replayed offline."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from loopback import Server
@@ -11,33 +10,26 @@ from sdk_seen import differences
 import workbench
 
 
-@pytest.fixture
-def loopback() -> Iterator[Server]:
-    """A running server that speaks for every provider."""
-    with Server() as running:
-        yield running
-
-
 @pytest.mark.parametrize(("way", "case"), pairs(), ids=str)
-def test_a_replay_gives_the_very_outcome(loopback: Server, way: Way, case: Case) -> None:
+def test_a_replay_gives_the_very_outcome(speaker: Server, way: Way, case: Case) -> None:
     """Recording changes nothing; a replay without server, network and key gives the same types,
     ids, chunks and exceptions, field by field; and it leaves the same trace."""
-    bare = outcome(way, case, loopback.url, KEY)
-    loopback.rewind()
+    bare = outcome(way, case, speaker.url, KEY)
+    speaker.rewind()
     with workbench.recording() as recorded:
-        live = outcome(way, case, loopback.url, KEY)
+        live = outcome(way, case, speaker.url, KEY)
     assert differences(bare, live) == []
     assert case.fails is None or bool(live["error"]) == case.fails
-    assert len(loopback.seen) == 2 * case.tries
-    loopback.stop()
-    connections = loopback.connections
+    assert len(speaker.seen) == 2 * case.tries
+    speaker.stop()
+    connections = speaker.connections
     assert not [name for name in os.environ if name.endswith("_API_KEY")]
 
     with no_network() as tried, workbench.replaying(recorded.trace) as replayed:
-        again = outcome(way, case, loopback.url, None)
+        again = outcome(way, case, speaker.url, None)
 
     assert differences(live, again) == []
-    assert (tried, loopback.connections) == ([], connections)
+    assert (tried, speaker.connections) == ([], connections)
     assert replayed.result.status == "ok"
     _same_trace(recorded.trace, replayed.trace, way)
 
@@ -53,15 +45,15 @@ def _same_trace(recorded: workbench.Trace, replayed: workbench.Trace, way: Way) 
     assert KEY not in str((one.request, one.response, one.error))
 
 
-def test_the_matrix_would_notice(loopback: Server) -> None:
+def test_the_matrix_would_notice(speaker: Server) -> None:
     """The guard counts what it refuses, and one field that differs is named by its path."""
     way, case = pairs()[0]
     with no_network() as tried:
-        refused = outcome(way, case, loopback.url, KEY)
+        refused = outcome(way, case, speaker.url, KEY)
     assert tried
-    assert (refused["noted"], loopback.connections) == ([], 0)
-    live = outcome(way, case, loopback.url, KEY)
-    other = outcome(way, case, loopback.url, KEY)
+    assert (refused["noted"], speaker.connections) == ([], 0)
+    live = outcome(way, case, speaker.url, KEY)
+    other = outcome(way, case, speaker.url, KEY)
     assert differences(live, other) == []
     other["noted"][0]["request_id"] = "req_2"
     assert differences(live, other) == [".noted[0].request_id: 'req_1' != 'req_2'"]

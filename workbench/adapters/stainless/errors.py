@@ -173,3 +173,17 @@ def error_response(asked: sdk.Asked, info: ErrorInfo) -> Any:
     headers = body_headers(info.headers, body)
     request = sdk.build_request(asked)
     return sdk.make_response(request, status, headers, content=body_bytes(body, headers))
+
+
+def made_response(asked: sdk.Asked, made: Any) -> Any:
+    """The response that would have given what a client's middleware made by itself; None where
+    that is no object of the SDK's."""
+    if not hasattr(made, "to_dict"):
+        return None
+    names = ("request-id", "x-request-id")
+    id_ = getattr(made, "_request_id", None)
+    headers = {name: id_ for name in names if id_ and name in asked.about.kept_headers}
+    body = made.to_dict(mode="json", warnings=False)
+    content = body_bytes(body, headers)
+    request = sdk.build_request(asked)
+    return sdk.make_response(request, 200, body_headers(headers, body), content=content)

@@ -11,7 +11,13 @@ from typing import Any
 from workbench.adapters.http.wire import body_bytes, body_headers, read_body, stream_headers
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.below import PassedError, Tries, Wire
-from workbench.adapters.stainless.errors import error_response, kept_head, to_exception, to_info
+from workbench.adapters.stainless.errors import (
+    error_response,
+    kept_head,
+    made_response,
+    to_exception,
+    to_info,
+)
 from workbench.adapters.stainless.streams import Playback, Tee, model_of, wait_like
 from workbench.errors import UsageError
 from workbench.seam.calls import Call, Outcome, Served
@@ -24,6 +30,21 @@ class Caught:
     """The HTTP response of the call that is under way in this context."""
 
     response: Any = None
+    made: Any = None
+    """What the client's own middleware gave without any response."""
+    is_last: bool = True
+    """Whether the caller gets the response: middleware may ask several times, and change it."""
+
+    def finish(self, result: Any) -> None:
+        """The client's middleware is through; ``result`` is what the caller's is made of."""
+        self.response = getattr(result, "http_response", None)
+        self.made = result if self.response is None else None
+        self.is_last = True
+
+    def take(self) -> Any:
+        """The response that the caller gets, if there was one; it is let go of."""
+        response, self.response = self.response, None
+        return response if self.is_last else None
 
 
 CAUGHT: ContextVar[Caught | None] = ContextVar("workbench_sdk_response", default=None)
@@ -38,7 +59,7 @@ class SdkHooks:
         self._asked = asked
         self._call = call
         self._wrapped = wrapped
-        self._caught = Caught()
+        self._caught = Caught(is_last=not sdk.has_middleware(asked.client))
         self._served = False
         self._since = time.monotonic()
         self._tee: Tee | None = None
@@ -58,9 +79,12 @@ class SdkHooks:
             result = self._wrapped(*args, **kwargs)
         finally:
             CAUGHT.reset(token)
-        if sdk.reads_body_late(self._asked):
+        if self._reads_late():
             self._caught.response.read()
         return result
+
+    def _reads_late(self) -> bool:
+        return self._caught.response is not None and sdk.reads_body_late(self._asked)
 
     def _arguments(self, request: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         sdk.settle_key(self._asked.about, self._asked.client)
@@ -71,7 +95,9 @@ class SdkHooks:
 
     def outcome(self, result: Any) -> Outcome:
         """Read the response that the SDK made the result of."""
-        response, self._caught.response = self._caught.response, None
+        response, made = self._caught.take(), self._caught.made
+        if response is None and made is not None:
+            response = made_response(self._asked, made)
         if response is None:
             raise UsageError(
                 f"a {type(result).__name__} came back without any HTTP response: something else "
@@ -84,7 +110,7 @@ class SdkHooks:
 
     def failure(self, error: BaseException) -> Outcome:
         """Read an exception. A response that came, but could not be used, is kept too."""
-        response, self._caught.response = self._caught.response, None
+        response = self._caught.take()
         info = to_info(self._asked.about, error, response)
         if info.type == "CancelledError":
             since = self._tee.at if self._tee is not None else self._since
@@ -127,7 +153,7 @@ class SdkHooks:
         finally:
             CAUGHT.reset(token)
             self.tries, self.waited_s = tries.made, tries.waited_s
-        if sdk.reads_body_late(self._asked):
+        if self._reads_late():
             self._caught.response.read()
         return result
 
@@ -154,6 +180,7 @@ class SdkHooks:
 
     def deliver(self, served: Served) -> Any:
         """The SDK's own result, made by its own parser from a response like the recorded one."""
+        self._caught.is_last = True  # what was recorded had passed the client's middleware
         return sdk.process(self._asked, self._answer(served))
 
     def _answer(self, served: Served) -> Any:
@@ -190,7 +217,7 @@ class SdkHooks:
     def tee(self, result: Any, tap: Tap) -> Any:
         """The very same result; reading it tells the tap."""
         # Let go of the response, so that it ends when its reader forgets it.
-        response, self._caught.response = self._caught.response, None
+        response = self._caught.take()
         tap.known = self._known(response)
         if self._playback is not None:
             self._playback.tap = tap
@@ -218,7 +245,7 @@ class AsyncSdkHooks(SdkHooks):
             result = await self._wrapped(*args, **kwargs)
         finally:
             CAUGHT.reset(token)
-        if sdk.reads_body_late(self._asked):
+        if self._reads_late():
             await self._caught.response.aread()
         return result
 
@@ -236,7 +263,7 @@ class AsyncSdkHooks(SdkHooks):
         finally:
             CAUGHT.reset(token)
             self.tries, self.waited_s = tries.made, tries.waited_s
-        if sdk.reads_body_late(self._asked):
+        if self._reads_late():
             await self._caught.response.aread()
         return result
 
@@ -249,4 +276,5 @@ class AsyncSdkHooks(SdkHooks):
         """The SDK's own result, made by its own parser from a response like the recorded one."""
         if served.chunks is None and served.error is not None:
             await wait_like(served.error)
+        self._caught.is_last = True
         return await sdk.process(self._asked, self._answer(served))

@@ -37,6 +37,8 @@ def hook_sdk(about: Sdk, patches: Patches) -> None:
         _wrap(patches, about.base, name, wrapper)
     for name in sdk.PROCESS:
         _wrap(patches, about.base, name, _process)
+    for name in sdk.FINISH if sdk.knows_middleware(about) else ():
+        _wrap(patches, about.base, name, _finish)
     for module, names in about.clients.items():
         for name in names:
             _wrap(patches, module, f"{name}.__init__", partial(_construct, about))
@@ -90,6 +92,13 @@ def _process(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str
     caught = CAUGHT.get()
     if caught is not None:
         caught.response = kwargs.get("response")
+    return wrapped(*args, **kwargs)
+
+
+def _finish(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    caught = CAUGHT.get()
+    if caught is not None:
+        caught.finish(args[0] if args else kwargs["result"])
     return wrapped(*args, **kwargs)
 
 

@@ -29,6 +29,11 @@ REQUEST = ("SyncAPIClient.request", "AsyncAPIClient.request")
 above the SDK's retries and before the API key is put in."""
 PROCESS = ("SyncAPIClient._process_response", "AsyncAPIClient._process_response")
 """Where a response is turned into what the caller gets."""
+FINISH = (
+    "SyncAPIClient._finalize_middleware_result",
+    "AsyncAPIClient._finalize_middleware_result",
+)
+"""Where what a client's own middleware gave is turned into what the caller gets."""
 _RAW = "X-Stainless-Raw-Response"
 
 
@@ -87,6 +92,16 @@ class Asked:
         if len(self.args) > 1:
             return (self.args[0], options, *self.args[2:]), self.kwargs
         return self.args, {**self.kwargs, "options": options}
+
+
+def knows_middleware(about: Sdk) -> bool:
+    """Whether clients of this release can have middleware."""
+    return hasattr(import_module(about.base).BaseClient, "middleware")
+
+
+def has_middleware(client: Any) -> bool:
+    """Whether a client has some."""
+    return bool(getattr(client, "middleware", ()))
 
 
 def library(about: Sdk) -> Any:
