@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from workbench.seam.agentio.model import Model
     from workbench.seam.agentio.protocols import AgentIO, SyncAgentIO
     from workbench.seam.agentio.reply import Reply, tool_message
+    from workbench.seam.binding import bind
     from workbench.seam.contexts import OpenRun, forking, recording, replaying
     from workbench.seam.current import idempotency_key, step
     from workbench.seam.forks import afork, fork, plan
@@ -109,6 +110,7 @@ _HOME = {
     "UsageError": "workbench.errors",
     "WorkbenchError": "workbench.errors",
     "local_model": "workbench.providers.local",
+    "bind": "workbench.seam.binding",
     "idempotency_key": "workbench.seam.current",
     "step": "workbench.seam.current",
     "Latency": "workbench.seam.latency",
@@ -241,6 +243,7 @@ __all__ = [
     "areplay",
     "ask_human",
     "averify",
+    "bind",
     "entry",
     "faulty_io",
     "fork",

@@ -240,3 +240,7 @@ class SimulatedCrash(StopRun):
         self.fault = fault
         self.trace = trace
         super().__init__(message)
+
+
+class UnrecordedWarning(UserWarning):
+    """Something that an agent does beside the session, and that is not in its trace."""

@@ -181,18 +181,22 @@ def test_a_thread_pool_without_context_is_recorded_and_replayed(world: World) ->
 
 
 def test_a_thread_whose_session_cannot_be_told_is_refused() -> None:
-    """With two sessions open, a call from a thread without a context is an error, not a guess."""
+    """With two sessions open, a call from a thread that none of them began is an error, not a
+    guess."""
     caught: list[BaseException] = []
+    go = threading.Event()
 
     def lost() -> None:
+        go.wait(10)
         try:
             ask("whose?")
         except wb.UsageError as error:
             caught.append(error)
 
+    thread = threading.Thread(target=lost)
+    thread.start()
     with wb.recording(), wb.recording():
-        thread = threading.Thread(target=lost)
-        thread.start()
+        go.set()
         thread.join()
     assert "2 sessions are open and its thread has no context" in str(caught[0])
 

@@ -28,6 +28,12 @@ def refund(order_id: int, amount: float) -> str:
     return f"{order_id}: {amount}"
 
 
+def binding() -> None:
+    """A bound function is called as the function itself."""
+    assert_type(wb.bind(answer)("where is order 101?"), str)
+    wb.bind(answer)(5)  # type: ignore[arg-type]
+
+
 def reading() -> None:
     """A trace, its turns and its entries."""
     trace = wb.load("run.trace.jsonl")

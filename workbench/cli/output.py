@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TextIO
 
 import typer
 
-from workbench.errors import WorkbenchError
+from workbench.errors import UnrecordedWarning, WorkbenchError
 from workbench.version import VERSION
 
 OK = 0
@@ -134,6 +134,7 @@ def command(*, as_json: bool, debug: bool) -> Iterator[Output]:
     output = Output(as_json=as_json, debug=debug)
     # A run's result has the same as a note, which is printed without a line of our own code.
     warnings.filterwarnings("ignore", ".* written in spite of redaction: ", RuntimeWarning)
+    warnings.filterwarnings("ignore", category=UnrecordedWarning)
     try:
         yield output
     except BrokenPipeError:

@@ -1,18 +1,20 @@
 """Which session a call belongs to, and where in the agent it was made.
 
-The session is found by a context variable, so it flows into tasks and copied contexts. Threads
-made without a context (a bare ``ThreadPoolExecutor``) have none: their calls belong to the one
-session that is open in the process, and are refused when several are.
+The session is found by a context variable, so it flows into tasks and copied contexts. A thread
+has a context of its own: it belongs to the session that it was begun in. Calls from anywhere else
+(a task or a pool's worker from before) are taken into the one session that is open, which says so,
+and are refused when several are.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary
 
 from pydantic import PrivateAttr
@@ -44,6 +46,8 @@ _open: list[Seam] = []
 _open_lock = ProcessLock()
 _late: WeakKeyDictionary[threading.Thread, Seam] = WeakKeyDictionary()
 """Threads that were begun in a session and outlived it."""
+_begun: WeakKeyDictionary[threading.Thread, Context] = WeakKeyDictionary()
+"""Threads that were begun in a session, with the context that they were begun in."""
 
 _NOT_AGENTS = ("concurrent.futures.thread", "workbench.")
 _HERE = str(Path(__file__).resolve().parent.parent)
@@ -68,9 +72,26 @@ def closed(seam: Seam, threads_before: set[threading.Thread]) -> list[threading.
         for thread in set(threading.enumerate()) - threads_before
         if type(thread) in (threading.Thread, threading.Timer)
         and not _module(thread).startswith(_NOT_AGENTS)
+        and (thread not in _begun or _begun[thread].get(SEAM) is seam)
     ]
     _late.update(dict.fromkeys(left, seam))
     return left
+
+
+def any_open() -> bool:
+    """Whether a session is open in this process."""
+    return bool(_open)
+
+
+def begun(thread: threading.Thread) -> None:
+    """Note where a thread is begun, if that is inside a session: it belongs there, too."""
+    seam = SEAM.get()
+    if seam is not None and not seam.over:
+        _begun[thread] = copy_context()
+    else:
+        outer = _begun.get(threading.current_thread())
+        if outer is not None:
+            _begun[thread] = outer
 
 
 def current_seam() -> Seam | None:
@@ -85,25 +106,104 @@ def current_seam() -> Seam | None:
     seam = SEAM.get()
     if seam is not None and not seam.over:
         return seam
+    if not _open and seam is None and not _late:
+        return None
+    return _without_context(seam, threading.current_thread())
+
+
+def whose() -> Seam | None:
+    """The same as far as it can be told, and nothing is said where it cannot."""
+    seam = SEAM.get()
+    if seam is not None and not seam.over:
+        return seam
     here = threading.current_thread()
-    # Code from another context: a bare thread, or a task that was begun before the session. It
-    # belongs to the one session that is open, but not the main thread's to a run beside it.
-    theirs = [each for each in _open if here is not threading.main_thread() or each.thread is here]
+    born = _born_in(here)
+    theirs = _theirs(here)
+    return born or (theirs[0] if len(theirs) == 1 else None)
+
+
+def _without_context(ended: Seam | None, here: threading.Thread) -> Seam | None:
+    """The session of a call from another context than that of any: a thread, or a task that was
+    begun before. ``ended`` is the one that its own context belonged to."""
+    born = _adopted(here)
+    if born is not None:
+        return born
+    theirs = _theirs(here)
     if len(theirs) == 1:
+        if ended is not None:  # ids of its trace are others in this one
+            ENCLOSING.set(None)
+            LAST_MODEL.set(None)
+        theirs[0].beside("joined", call_site(), _joined(here))
         return theirs[0]
     if theirs:
         raise UsageError(
             f"a call from {call_site() or 'a thread'} cannot be told apart: {len(theirs)} sessions "
-            "are open and its thread has no context. Start the thread's work with "
-            "contextvars.copy_context().run(…), or use asyncio.to_thread, which does that"
+            "are open and its thread has no context. Hand its work over with workbench.bind(…), or "
+            "use asyncio.to_thread, which does that"
         )
-    seam = seam or _late.get(here)
+    seam = ended or _late.get(here)
     if seam is not None and not seam.session.setting.recording:
         raise RunCancelled(
             f"a call from {call_site() or 'a thread'} came after its replay had ended, and was "
             "not made: wait for threads and tasks before the agent returns"
         )
+    for each in tuple(_open):
+        each.beside("outside", call_site(), _outside(each))
     return None
+
+
+def _theirs(here: threading.Thread) -> list[Seam]:
+    """The open sessions that code without a context may belong to: not the main thread's to a
+    run beside it."""
+    return [each for each in _open if here is not threading.main_thread() or each.thread is here]
+
+
+def _born_in(here: threading.Thread) -> Seam | None:
+    """The open session that a thread was begun in. A worker of a pool works for many: with
+    several open it cannot be told for whom."""
+    context = _begun.get(here)
+    seam = context.get(SEAM) if context is not None else None
+    if seam is None or seam.over:
+        return None
+    pooled = _module(here).startswith(_POOLS)
+    return None if pooled and len(_open) > 1 else seam
+
+
+def _adopted(here: threading.Thread) -> Seam | None:
+    """The session that a thread was begun in, once the thread is where it was begun, too: in the
+    same step and the same tool."""
+    seam = _born_in(here)
+    if seam is not None and not _module(here).startswith(_POOLS):
+        context = _begun[here]
+        SEAM.set(seam)
+        for each in _PLACES:
+            variable: ContextVar[Any] = each
+            if variable in context:
+                variable.set(context[variable])
+    return seam
+
+
+_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
+_PLACES = (ENCLOSING, LAST_MODEL, KEY, LIVE_WRITE, COVERED_TOOL, _STEP)
+
+
+def _joined(here: threading.Thread) -> str:
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        task = None
+    who = f"the thread {here.name}" if task is None else f"the task {task.get_name()}"
+    return (
+        f"was made in {who}, which was not begun by this run, and counts as a part of it. If it is "
+        "the run's own, hand the work over with workbench.bind(…); if not, let nothing else run "
+        "meanwhile"
+    )
+
+
+def _outside(seam: Seam) -> str:
+    recording = seam.session.setting.recording
+    what = "is not in its trace" if recording else "was not answered from the recording"
+    return f"was made in the main thread, beside this run, which is in another: it {what}"
 
 
 def _module(thread: threading.Thread) -> str:
@@ -131,6 +231,8 @@ class Step(Place):
     _tokens: list[Token[str]] = PrivateAttr(default_factory=list)
 
     def __enter__(self) -> Self:
+        if SEAM.get() is None and _begun:
+            _adopted(threading.current_thread())
         outer = _STEP.get()
         path = f"{outer}/{self.value}" if outer else str(self.value)
         self._tokens.append(_STEP.set(path))
@@ -203,6 +305,11 @@ def _frame(above: int) -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
+
+
+def own_frame(frame: FrameType) -> bool:
+    """Whether a frame is of the agent's own code."""
+    return not _foreign(frame.f_code.co_filename)
 
 
 _foreign_cache: dict[str, bool] = {}

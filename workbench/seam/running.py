@@ -20,6 +20,7 @@ from workbench.errors import (
     UsageError,
 )
 from workbench.seam.agents import ScriptExit
+from workbench.seam.begins import unwatch, watch
 from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Seam
 from workbench.seam.exceptions import describe
@@ -75,11 +76,13 @@ class Run:
         """Calls made in this block, here and in what flows from it, belong to this session."""
         before = set(threading.enumerate())
         opened(self.seam)
+        watch()
         seam, last = SEAM.set(self.seam), LAST_MODEL.set(None)
         try:
             yield
         finally:
             left = closed(self.seam, before)
+            unwatch()
             with contextlib.suppress(ValueError):  # left in another task than it was entered in
                 SEAM.reset(seam)
                 LAST_MODEL.reset(last)
@@ -153,6 +156,8 @@ class Run:
         problem = result.drift if result.status == "drifted" else result.error
         if problem is not None:
             fields["error"] = describe(problem)
+        if self.seam.notes:
+            fields["notes"] = list(self.seam.notes)
         try:
             fields["output"] = encode(result.output, plain=True)
         except UnencodableError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
@@ -73,6 +74,10 @@ class Seam:
         self.over = False
         self._reported = 0
         self._streams: dict[str, Tap] = {}
+        self.notes: list[str] = []
+        """What happened beside the agent, a sentence each."""
+        self._told: set[tuple[str, str | None]] = set()
+        self.pid = os.getpid()
         self.forgotten: deque[Tap] = deque()
         """Streams that were let go of, still to be noted as stopped."""
         if self.controller.cancelled:
@@ -81,6 +86,26 @@ class Seam:
                 "for each run"
             )
         self.controller.when_cancelled(self._cancel)
+
+    def beside(self, kind: str, where: str | None, text: str) -> bool:
+        """Note something that happens beside the agent, once for each place in the code.
+
+        Args:
+            kind: what kind of thing, so that two at one place are two.
+            where: the line of code.
+            text: the rest of a sentence that begins with ``a call at refund.py:41``.
+
+        Returns:
+            Whether it is new.
+        """
+        with self.lock:
+            if (kind, where) in self._told:
+                return False
+            self._told.add((kind, where))
+            note = f"a call at {where} {text}" if where else f"a call {text}"
+            self.notes.append(note)
+            self.session.ledger.note(note)
+        return True
 
     def release(self) -> None:
         """The run is over: the controller no longer reaches it."""

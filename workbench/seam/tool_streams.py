@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import copy_context
-from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.errors import StopRun, UsageError
+from workbench.seam.binding import Within
 from workbench.seam.calls import MISSING
 from workbench.seam.current import current_seam
 from workbench.seam.drivers import call_async, call_sync
@@ -214,12 +214,12 @@ class AsyncStreamHooks(StreamHooks):
         try:
             while True:
                 try:
-                    value = await _Within(context, anext(generator))
+                    value = await Within(context, anext(generator))
                 except StopAsyncIteration:
                     return
                 yield self._dumped(value), value
         finally:
-            await _Within(context, generator.aclose())
+            await Within(context, generator.aclose())
 
     async def _atold(
         self, source: AsyncGenerator[Piece, None], tap: Tap
@@ -251,27 +251,3 @@ def _broke(error: BaseException, tap: Tap) -> None:
         tap.end("cancelled", error)
     else:
         tap.end("cut", error)
-
-
-class _Within:
-    """Awaits something whose steps run in another context than the task's."""
-
-    def __init__(self, context: Context, awaitable: Any) -> None:
-        self._context = context
-        self._awaitable = awaitable
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        inner = self._awaitable.__await__()
-        step = partial(inner.send, None)
-        while True:
-            try:
-                waited = self._context.run(step)
-            except StopIteration as stop:
-                return stop.value
-            try:
-                step = partial(inner.send, (yield waited))
-            except GeneratorExit:
-                self._context.run(inner.close)
-                raise
-            except BaseException as error:  # noqa: BLE001 - it goes on where it belongs
-                step = partial(inner.throw, error)

@@ -45,7 +45,7 @@ class About:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is left out of the trace on purpose, a sentence each."""
+        """What is not in the trace, a sentence each: left out on purpose, or out of its reach."""
         out = []
         trimmed = self.header.trimmed
         if trimmed is not None:
@@ -59,6 +59,7 @@ class About:
                 out.append(f"parts of {', '.join(trimmed.lost[:10])} were damaged there")
         if self.header.requests == "hash":
             out.append("prompts and arguments were not recorded, only their hashes")
+        out += (self.end.notes or ()) if self.end is not None else ()
         return tuple(out)
 
     @property

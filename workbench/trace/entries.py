@@ -330,6 +330,9 @@ class EndLine(BaseLine):
     """Seconds, from a monotonic clock."""
     counts: dict[str, int] = Field(default_factory=dict)
     """Entries of each kind."""
+    notes: list[str] | None = None
+    """What happened beside the agent, and is not in the trace or may not belong there, a sentence
+    each: other processes, calls of threads that the run did not begin."""
     error: ErrorInfo | None = None
     """What the agent raised."""
     output: Any = None
