@@ -19,9 +19,9 @@ from pydantic_ai.toolsets import (
     WrapperToolset,
 )
 
+from workbench.adapters.frameworks.runs import asked_by_last
 from workbench.adapters.pydantic_ai.results import Results
-from workbench.adapters.pydantic_ai.steps import RUN
-from workbench.seam.current import COVERED_TOOL, LAST_MODEL, current_seam
+from workbench.seam.current import COVERED_TOOL, current_seam
 from workbench.seam.plain_calls import atool_call
 from workbench.trace.entries import Effect
 
@@ -65,9 +65,7 @@ async def call_tool(
         return await _within(inside, _further_in(wrapped, name, (name, given, context, tool), {}))
 
     results = Results.of(_function(toolset, name))
-    run = RUN.get()
-    token = LAST_MODEL.set(run.asker if run is not None else LAST_MODEL.get())
-    try:
+    with asked_by_last():
         return await atool_call(
             passing.name,
             arguments,
@@ -76,8 +74,6 @@ async def call_tool(
             dump=results.dump,
             load=results.load,
         )
-    finally:
-        LAST_MODEL.reset(token)
 
 
 def _asked(name: str, tool_args: Any, ctx: Any, tool: Any, *_more: Any) -> tuple[Any, ...]:
