@@ -191,7 +191,7 @@ def _miscalled(fault: MalformedToolCall, shape: PayloadView, asked: Any, body: A
     first, *others = reply.tool_calls
     broken = break_call(fault.mutate, first, tools)
     new = shape.with_reply(body, tool_calls=[broken, *others], finish_reason=reply.finish_reason)
-    return new if reply.finish_reason is not None else _unfinished(new)
+    return new if reply.finish_reason is not None else _unfinished(shape, new)
 
 
 def _cut(fault: CutOff, shape: PayloadView, _asked: Any, body: Any) -> Any:
@@ -232,8 +232,14 @@ _CHANGES: dict[type, Callable[..., Any]] = {
 }
 
 
-def _unfinished(body: Any) -> Any:
+_REASON = {"anthropic.messages": "stop_reason", "openai.responses": "status"}
+"""Where a body says why it ended, where that is a field of its own."""
+
+
+def _unfinished(shape: PayloadView, body: Any) -> Any:
     """The body without a finish reason, as the provider sent none."""
+    if shape.api in _REASON:
+        return {**body, _REASON[shape.api]: None}
     for listed, name in (("choices", "finish_reason"), ("candidates", "finishReason")):
         if isinstance(body.get(listed), list):
             first, *others = body[listed]

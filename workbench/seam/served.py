@@ -14,6 +14,7 @@ from workbench.seam.translate import spoiled
 from workbench.trace.byhand.shapes import OF_VECTORS, as_api, chunks_as_api, placeholder_vectors
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.payloads import has_view, view
+from workbench.trace.payloads.reading import as_dict
 from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
@@ -146,13 +147,24 @@ def placeholder(call: Call) -> Served:
     if call.api in OF_VECTORS:
         return Served({**_OK, "body": placeholder_vectors(call.api, body_asked)})
     shape = view(str(call.api))
-    wants_json = any(
-        name in body_asked for name in ("response_format", "response_schema", "text_format")
-    )
     empty = shape.assemble([])
-    body = shape.with_reply(empty, text="{}" if wants_json else "Mock response")
+    body = shape.with_reply(empty, text="{}" if _wants_json(body_asked) else "Mock response")
     response = {**_OK, "body": body}
     return _as_stream(call, response) if call.stream else Served(response)
+
+
+def _wants_json(asked: dict[str, Any]) -> bool:
+    """Whether the reply is to have a schema, in whichever way the api says so."""
+    if any(name in asked for name in _FORMATS):
+        return True
+    nested = [asked.get(name) for name in ("text", "output_config", "generationConfig")]
+    inner = [each for each in nested if isinstance(each, dict)]
+    kinds = [as_dict(each.get("format")).get("type", "text") for each in inner]
+    schemas = [each for each in inner if "responseSchema" in each or "responseJsonSchema" in each]
+    return bool(schemas) or any(kind != "text" for kind in kinds)
+
+
+_FORMATS = ("response_format", "response_schema", "text_format", "output_format")
 
 
 def _as_stream(call: Call, response: Any) -> Served:

@@ -238,28 +238,32 @@ def _request(a: Entry, b: Entry, *, everything: bool) -> list[str]:
             notes.append(f"request: tool {name} no longer offered")
         elif name not in tools[0]:
             notes.append(f"request: tool {name} offered")
-        elif tools[0][name] != tools[1][name]:
+        elif (tools[0][name], tools[0][name].raw) != (tools[1][name], tools[1][name].raw):
             changes = tool_changes(specs([tools[0][name]]), specs([tools[1][name]]))
             notes += [f"request: tool {each}" for each in changes or [f"{name} differs"]]
-    messages = [
-        [each for each in api.messages(body) if everything or each.role not in _FOLLOWS]
-        for body in (old, new)
+    numbered = [list(enumerate(api.messages(body), 1)) for body in (old, new)]
+    kept = [
+        [(n, each) for n, each in side if everything or each.role not in _FOLLOWS]
+        for side in numbered
     ]
+    said = [[each for _, each in side] for side in kept]
     notes += [
-        _message(change, *messages)
-        for change in compare(messages[0], messages[1])
+        _message(change, said[0], said[1], [n for n, _ in kept[0]])
+        for change in compare(said[0], said[1])
         if change.kind != "same"
     ]
     return notes
 
 
-def _message(change: Change, old: Sequence[Message], new: Sequence[Message]) -> str:
+def _message(
+    change: Change, old: Sequence[Message], new: Sequence[Message], numbers: Sequence[int]
+) -> str:
     if change.before is None and change.after is not None:
         message = new[change.after]
         return f"request: message injected ({message.role}): {brief(message.text)}"
     before = old[change.before or 0]
     if change.after is None:
         return f"request: message dropped ({before.role}): {brief(before.text)}"
-    number = (before.at[-1] + 1) if before.at and isinstance(before.at[-1], int) else 1
+    number = numbers[change.before or 0]
     fields = "" if change.kind == "truncated" else f" ({', '.join(change.fields)})"
     return f"request: message {number} ({before.role}) {change.kind}{fields}"

@@ -35,11 +35,25 @@ def keeps_session(name: str | None) -> bool:
 
 
 def specs(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
-    """The tools that a model is offered, as :func:`tool_changes` compares them."""
+    """The tools that a model is offered, as :func:`tool_changes` compares them.
+
+    What else a tool has on the wire, such as the domains that a provider's own search may visit,
+    is compared field by field.
+    """
     return [
-        {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}
+        {
+            **_other_fields(each.raw),
+            "name": each.name,
+            "description": each.description,
+            "parameters": dict(each.parameters),
+        }
         for each in tools
     ]
+
+
+def _other_fields(raw: Any) -> dict[str, Any]:
+    known = ("name", "description", "type", *_SCHEMA)
+    return {k: v for k, v in raw.items() if k not in known} if isinstance(raw, dict) else {}
 
 
 def tools_in(response: Any) -> list[dict[str, Any]] | None:

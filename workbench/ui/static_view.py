@@ -138,13 +138,17 @@ def _inside(turn: Turn) -> str:
     return "".join(parts) + (f"<p><b>{_text(failed)}</b></p>" if failed else "")
 
 
+_ONE_BY_ONE = ("openai.chat", "workbench")
+"""The apis whose items are all that a conversation has, and each of them one message."""
+
+
 def _saw(turn: Turn) -> list[str]:
     """How many messages the model saw, and the last one. In a long conversation nearly all of
     them were seen before: they are not put together for this."""
     if turn.model.hash_only:
         return ["<p>the prompt was not recorded, only its hash</p>"]
     count, own = turn.model.own_messages
-    if own:
+    if own and turn.model.api in _ONE_BY_ONE:
         count, last = count + len(own), view(turn.model.api or "").message(own[-1])
     else:
         messages = turn.messages

@@ -7,12 +7,13 @@ round: text, tool calls, finish reason, usage and model come over, through the p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import DriftError
-from workbench.trace.payloads import JSON, Reply, ToolCall, Usage, view
-from workbench.trace.payloads.calls import derived_id, seed_of, settle_calls
+from workbench.trace.byhand.replies import WRITERS, Said, begun_stream
+from workbench.trace.payloads import JSON, view
+from workbench.trace.payloads.calls import derived_id
+from workbench.trace.payloads.deltas import pieces
 
 NEUTRAL, NEUTRAL_VECTORS = "workbench", "workbench.embeddings"
 CHAT, VECTORS = "openai.chat", "openai.embeddings"
@@ -23,6 +24,7 @@ OF_VECTORS = (NEUTRAL_VECTORS, VECTORS)
 _OPENAI_FINISH = {
     "stop": "stop", "end_turn": "stop", "stop_sequence": "stop", "STOP": "stop",
     "length": "length", "max_tokens": "length", "MAX_TOKENS": "length",
+    "max_output_tokens": "length", "model_context_window_exceeded": "length",
     "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "function_call",
     "content_filter": "content_filter", "refusal": "content_filter", "SAFETY": "content_filter",
 }  # fmt: skip
@@ -47,10 +49,11 @@ def as_api(body: JSON, from_api: str, to_api: str, request_body: JSON = None) ->
     if from_api == to_api:
         return body
     shape = view(from_api)
-    said = _Said(shape.reply(body), shape.usage(body), shape.model(body), body)
+    said = Said(shape.reply(body), shape.usage(body), shape.model(body), body)
     if said.model is None and isinstance(request_body, dict):
         said.model = view(to_api).model(request_body)
-    return _WRITERS.get(to_api, _write_through_view)(said, to_api)
+    write = _WRITERS.get(to_api)
+    return _write_through_view(said, to_api) if write is None else write(said)
 
 
 def chunks_as_api(
@@ -72,7 +75,12 @@ def chunks_as_api(
             {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
             for delta in deltas
         ]
-    return view(to_api).split(as_api(body, from_api, to_api, request_body))[:-1]
+    made = as_api(body, from_api, to_api, request_body)
+    if to_api in WRITERS:
+        said = view(to_api).reply(made).text
+        cut = [each["text"] for each in chunks if isinstance(each, dict) and "text" in each]
+        return begun_stream(to_api, made, cut if from_api == NEUTRAL else pieces(said))
+    return view(to_api).split(made)[:-1]
 
 
 def _chunk_head(body: dict[str, Any]) -> dict[str, Any]:
@@ -80,20 +88,7 @@ def _chunk_head(body: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "object": "chat.completion.chunk"}
 
 
-@dataclass(slots=True)
-class _Said:
-    reply: Reply
-    usage: Usage | None
-    model: str | None
-    body: JSON
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        """The tool calls, each with an id."""
-        return settle_calls(self.reply.tool_calls, (), seed_of(self.body, None))
-
-
-def _write_neutral(said: _Said, _: str) -> dict[str, Any]:
+def _write_neutral(said: Said) -> dict[str, Any]:
     reply = said.reply
     calls = [
         {"id": c.id, "name": c.name, "arguments": c.raw if c.error else c.arguments}
@@ -109,12 +104,12 @@ def _write_neutral(said: _Said, _: str) -> dict[str, Any]:
         "refusal": reply.refusal,
         "finish_reason": reply.finish_reason,
         "model": said.model,
-        "usage": _counts(said.usage) or None,
+        "usage": said.counts or None,
     }
     return body | {key: value for key, value in optional.items() if value is not None}
 
 
-def _write_chat(said: _Said, _: str) -> dict[str, Any]:
+def _write_chat(said: Said) -> dict[str, Any]:
     reply, calls = said.reply, said.calls
     text: str | None = reply.text
     if not text and (calls or reply.refusal is not None):
@@ -132,31 +127,28 @@ def _write_chat(said: _Said, _: str) -> dict[str, Any]:
         finish = "tool_calls" if calls else "stop"
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
     return {
-        "id": derived_id("chatcmpl_wb_", seed_of(said.body, None)),
+        "id": derived_id("chatcmpl_wb_", said.seed),
         "object": "chat.completion",
         "created": 0,
         "model": said.model,
         "choices": [choice],
-        "usage": _openai_usage(said.usage),
+        "usage": _openai_usage(said.counts),
     }
 
 
-def _write_through_view(said: _Said, api: str) -> JSON:
+def _write_through_view(said: Said, api: str) -> JSON:
     shape = view(api)
     return shape.with_reply(shape.assemble([]), text=said.reply.text, tool_calls=said.calls)
 
 
-_WRITERS: dict[str, Callable[[_Said, str], JSON]] = {NEUTRAL: _write_neutral, CHAT: _write_chat}
+_WRITERS: dict[str, Callable[[Said], JSON]] = {
+    NEUTRAL: _write_neutral,
+    CHAT: _write_chat,
+    **WRITERS,
+}
 
 
-def _counts(usage: Usage | None) -> dict[str, int]:
-    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    found = {name: getattr(usage, name, None) for name in (*names, "reasoning_tokens")}
-    return {name: count for name, count in found.items() if count is not None}
-
-
-def _openai_usage(usage: Usage | None) -> dict[str, Any] | None:
-    counts = _counts(usage)
+def _openai_usage(counts: dict[str, int]) -> dict[str, Any] | None:
     if not counts:
         return None
     asked, said = counts.get("input_tokens", 0), counts.get("output_tokens", 0)

@@ -70,6 +70,8 @@ def _check_fields(edits: Edits, edit: RequestEdit, shape: PayloadView) -> list[P
         shape.conversation_path[-1:], "its messages are changed with replace=, append= and drop="
     )
     for name in [*edit.set, *edit.unset]:
+        if name not in words and shape.messages({name: "x"}):
+            words = {**words, name: "the system prompt is given with system="}
         if name not in words:
             continue
         kept = {key: value for key, value in edit.set.items() if key != name}
@@ -104,11 +106,18 @@ def _check_messages(
         what = "the new message" if each.op == "insert" else f"message {each.number}"
         out += _check_json(edit, what, each.message)
         role = each.role if each.message is None else each.message.get("role")
-        if (role is not None or each.message is not None) and role not in shape.roles:
+        if not _known_role(shape, each, role):
             known = ", ".join(shape.roles)
             out.append(Problem(f"{edit.at}: {what} has the role {role!r}; known are {known}"))
         out += _check_empty(edits, edit, each, said)
     return out
+
+
+def _known_role(shape: PayloadView, each: MessageEdit, role: Any) -> bool:
+    """Whether the shape has the role, or knows by its type whose a whole item without one is."""
+    if role is not None or each.message is None:
+        return role is None or role in shape.roles
+    return "type" in each.message and shape.message(each.message).role != "unknown"
 
 
 def _check_empty(

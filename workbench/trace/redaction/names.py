@@ -75,7 +75,7 @@ _COUNTABLE: Final = each_word("token cookie cookies auth pass credential credent
 
 OPAQUE: Final = each_word(
     "signature thoughtsignature thoughtsignatures encryptedcontent encryptedstdout "
-    "systemfingerprint b64json"
+    "encryptedindex systemfingerprint b64json"
 )
 """Names (lower case, letters only) of what a provider must get back bit by bit."""
 _IDS: Final = frozenset({"id", "ids", "uuid", "ray", "etag"})

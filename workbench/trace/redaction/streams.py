@@ -26,7 +26,7 @@ from workbench.trace.redaction.texts import PASSES, Match
 
 Slot = tuple[str | int, ...]
 """Which text of the stream: the way to it in a chunk, where the items of a list go by their
-``index``."""
+``index``; of a chunk that is an event, after its type and the numbers that say what it is about."""
 
 MAX_HELD: Final = 20_000
 """Characters that may wait; more are written as they are known then."""
@@ -103,7 +103,7 @@ class Stream:
             Pairs of what belongs to a chunk, and its data without the secrets that it was part of.
         """
         self._held.append([chunk, data])
-        for slot, path, text in _texts(data):
+        for slot, path, text in _texts(data, slot=_event(data)):
             state = self._slots.setdefault(slot, _Slot())
             state.pieces.append(_Piece(len(self._held) - 1, path, text))
         waiting = sum(len(s.waiting) for s in self._slots.values())
@@ -185,6 +185,17 @@ def _is_open(rest: str, name: re.Match[str]) -> bool:
         return quote.startswith(rest)
     closed = rf"(?<!\\){re.escape(quote)}"
     return rest.startswith(quote) and re.search(closed, rest[len(quote) :]) is None
+
+
+def _event(data: Any) -> Slot:
+    """What an event of a stream is about: its deltas go on with those of the same type there."""
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        return ()
+    numbers = (data.get(key) for key in _ABOUT)
+    return (data["type"], *(each if isinstance(each, int) else -1 for each in numbers))
+
+
+_ABOUT: Final = ("index", "output_index", "content_index", "summary_index")
 
 
 def _texts(data: Any, path: Slot = (), slot: Slot = ()) -> Iterator[tuple[Slot, Slot, str]]:
