@@ -100,6 +100,10 @@ def _error(status: int) -> dict[str, Any]:
     return {"type": "error", "error": told, "request_id": "req_1"}
 
 
+def _of_vertex(path: str, _asked: Any) -> str:
+    return path.rpartition("/")[2].partition(":")[0]
+
+
 SPEAKERS = [
     Speaker(
         knows=lambda path: path.endswith("/v1/messages/count_tokens"),
@@ -108,6 +112,15 @@ SPEAKERS = [
         error=_error,
         event_error=lambda: _event(_error(529)),
         event_bad=b'event: content_block_delta\ndata: {"type": \n\n',
+        headers={"request-id": "req_1"},
+    ),
+    Speaker(
+        knows=lambda path: path.endswith((":rawPredict", ":streamRawPredict")),
+        reply=message,
+        events=_events,
+        error=_error,
+        event_error=lambda: _event(_error(529)),
+        model=_of_vertex,
         headers={"request-id": "req_1"},
     ),
     Speaker(

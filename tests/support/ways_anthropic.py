@@ -5,7 +5,7 @@ from typing import Any
 import anthropic
 from sdk_cases import TIMEOUT_S, Ask, Note, Way
 
-_TOOL = {
+TOOL: Any = {
     "name": "get_order",
     "description": "Looks up an order.",
     "input_schema": {
@@ -43,7 +43,7 @@ def _asked(ask: Ask, **more: Any) -> Any:
         "system": [cached],
         "messages": [{"role": "user", "content": "hello"}],
         "thinking": {"type": "enabled", "budget_tokens": 1024},
-        **({"tools": [_TOOL]} if ask.tools else {}),
+        **({"tools": [TOOL]} if ask.tools else {}),
         **more,
     }
 

@@ -30,6 +30,8 @@ _USUAL: dict[int, tuple[str, str]] = {
 _USUAL_CLIENT = ("invalid_request_error", "The request was refused.")
 _USUAL_SERVER = ("api_error", "Internal server error")
 
+_CLIENTS = ("Anthropic", "AsyncAnthropic")
+
 _CLOUDS = (
     ("Bedrock", "bedrock"),
     ("AWS", "aws"),
@@ -48,10 +50,14 @@ def provider(client: Any) -> str:
         return "local"
     for base in type(client).__mro__:
         for part, name in _CLOUDS:
-            if base.__module__.startswith("anthropic.") and part in base.__name__:
+            if _is_sdks(base) and part in base.__name__:
                 return name
     own = host == "anthropic.com" or host.endswith(".anthropic.com")
     return "anthropic" if own else "anthropic-compatible"
+
+
+def _is_sdks(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "anthropic"
 
 
 def _key_name(client: Any) -> str:
@@ -61,6 +67,12 @@ def _key_name(client: Any) -> str:
 
 def _fetches_key(client: Any) -> bool:
     return not (getattr(client, "api_key", None) or getattr(client, "auth_token", None))
+
+
+def _lacks_key(client: Any) -> bool:
+    # A subclass, such as a cloud's own, may have other ways to prove who it is.
+    own = type(client).__name__ in _CLIENTS and _is_sdks(type(client))
+    return own and _fetches_key(client) and getattr(client, "credentials", None) is None
 
 
 def _key_headers(_key: str) -> dict[str, Any]:
@@ -88,8 +100,9 @@ def _raised_event(client: Any, info: ErrorInfo, response: Any) -> BaseException:
 
 def describe() -> Sdk:
     """The SDK of Anthropic, as far as this release of it goes."""
-    has_foundry = find_spec("anthropic.lib.foundry") is not None
-    foundry = ("AnthropicFoundry", "AsyncAnthropicFoundry")
+    clients = {"anthropic": _CLIENTS}
+    if find_spec("anthropic.lib.foundry") is not None:
+        clients["anthropic.lib.foundry"] = ("AnthropicFoundry", "AsyncAnthropicFoundry")
     return Sdk(
         module="anthropic",
         title="Anthropic's API",
@@ -97,13 +110,13 @@ def describe() -> Sdk:
             Endpoint("anthropic.messages", "/v1/messages", "messages", named=True),
             Endpoint("anthropic.count_tokens", "/v1/messages/count_tokens", "counts of tokens"),
         ),
-        # All others are made without a key, and ask for one when they send.
-        clients={"anthropic.lib.foundry": foundry} if has_foundry else {},
+        clients=clients,
         client_error="AnthropicError",
         key_names=_key_name,
         fetches_key=_fetches_key,
         key_headers=_key_headers,
         provider=provider,
+        lacks_key=_lacks_key,
         usual_body=_usual_body,
         event_error=_event_error,
         raised_event=_raised_event,

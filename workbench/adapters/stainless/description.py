@@ -46,9 +46,9 @@ class Sdk:
     endpoints: tuple[Endpoint, ...]
     """What is recorded."""
     clients: Mapping[str, tuple[str, ...]]
-    """The classes of clients that refuse to be made without a key, by module."""
+    """The classes of clients that want a key, by module."""
     client_error: str
-    """The name of the exception by which they refuse."""
+    """The name of the exception by which they refuse to be made without one."""
     key_names: Callable[[Any], str]
     """The environment variable that a client's key is in."""
     fetches_key: Callable[[Any], bool]
@@ -64,6 +64,8 @@ class Sdk:
     exception that the SDK raises for it inside a stream; None where it hands the event on."""
     raised_event: Callable[[Any, ErrorInfo, Any], BaseException]
     """That exception, of a client, from what was kept and a response with a good status."""
+    lacks_key: Callable[[Any], bool] = lambda _client: False
+    """Whether a client was made without a key, and will refuse to send anything."""
     kept_headers: frozenset[str] = frozenset()
     """The response headers that matter to an agent or to whoever looks for a cause."""
     kept_prefixes: tuple[str, ...] = ()

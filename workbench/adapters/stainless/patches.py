@@ -103,20 +103,28 @@ def _finish(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _construct(
-    about: Sdk, wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    about: Sdk, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Make a client. Where a recording answers, one without a key is as good as any."""
     refusal = getattr(sdk.library(about), about.client_error)
     try:
         wrapped(*args, **kwargs)
     except refusal as error:
-        seam = current_seam()
-        if seam is None or seam.session.setting.recording or kwargs.get("api_key"):
+        if not _is_answered() or kwargs.get("api_key"):
             raise
         try:
             wrapped(*args, **{**kwargs, "api_key": sdk.DUMMY_KEY})
         except refusal:
             raise error from None  # it was not about the key
+    else:
+        if about.lacks_key(client) and _is_answered():
+            client.api_key = sdk.DUMMY_KEY
+
+
+def _is_answered() -> bool:
+    """Whether a recording answers here."""
+    seam = current_seam()
+    return seam is not None and not seam.session.setting.recording
 
 
 def _is_other(endpoint: Endpoint, options: Any) -> bool:
