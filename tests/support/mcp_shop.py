@@ -20,9 +20,15 @@ def main() -> None:
     parser.add_argument("--name", default="shop")
     parser.add_argument("--ledger", help="where refunds are written", default="")
     parser.add_argument("--changed", action="store_true", help="offer other tools")
+    parser.add_argument("--serve", choices=("http", "sse"), help="over HTTP, on loopback")
+    parser.add_argument("--port", type=int, default=0)
     given = parser.parse_args()
     server = build(given.name, given.ledger, changed=given.changed)
-    server.run("stdio")
+    if given.serve is None:
+        server.run("stdio")
+        return
+    app = server.streamable_http_app() if given.serve == "http" else server.sse_app()
+    import_module("uvicorn").run(app, host="127.0.0.1", port=given.port, log_level="error")
 
 
 def build(name: str, ledger: str = "", *, changed: bool = False) -> Any:
