@@ -17,6 +17,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from workbench.adapters.frameworks.aligning import aligned
 from workbench.adapters.frameworks.codec import Body
 from workbench.adapters.pydantic_ai.library import instructions_of, with_instructions
 from workbench.adapters.pydantic_ai.results import content_json
@@ -195,11 +196,8 @@ def _never(value: Any) -> Any:
 
 
 def _rebuilt(messages: list[Any], sources: list[tuple[Body, Any]]) -> list[Any]:
-    left = [(said, source) for said, source in sources if source is not None]
     made: list[Any] = []
-    for message in messages:
-        source = _taken(left, message)
-        source = _new(message) if source is None else source
+    for source in aligned(messages, sources, _new):
         if isinstance(source, ModelResponse):
             made.append(source)
         elif made and isinstance(made[-1], ModelRequest):
@@ -207,15 +205,6 @@ def _rebuilt(messages: list[Any], sources: list[tuple[Body, Any]]) -> list[Any]:
         else:
             made.append(ModelRequest(parts=[source]))
     return made
-
-
-def _taken(left: list[tuple[Body, Any]], message: Body) -> Any:
-    """The part that a message stands for, once each."""
-    for place, (said, source) in enumerate(left):
-        if said == message:
-            del left[place]
-            return source
-    return None
 
 
 def _new(message: Body) -> Any:

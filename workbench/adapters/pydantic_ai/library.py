@@ -17,11 +17,9 @@ from pydantic_ai.models import StreamedResponse
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
 
+from workbench.adapters.frameworks.clients import is_wired
 from workbench.seam.agentio.errors import to_error
 from workbench.trace.entries import ErrorInfo
-
-_WIRED = ("openai", "anthropic", "google.genai")
-"""The SDKs whose calls are recorded where they are sent."""
 
 
 def is_ours(model: Any) -> bool:
@@ -30,25 +28,7 @@ def is_ours(model: Any) -> bool:
     decides as the recording did."""
     if isinstance(model, WrapperModel | FallbackModel):
         return False
-    return not any(_is_wired(client) for client in _clients(model))
-
-
-def _clients(model: Any) -> list[Any]:
-    holders = [model, _attribute(model, "provider"), _attribute(model, "_provider")]
-    found = [_attribute(holder, name) for holder in holders for name in ("client", "_client")]
-    return [each for each in found if each is not None]
-
-
-def _attribute(holder: Any, name: str) -> Any:
-    try:
-        return getattr(holder, name, None)
-    except Exception:  # noqa: BLE001 - a property of somebody's class, which may do anything
-        return None
-
-
-def _is_wired(client: Any) -> bool:
-    modules = {kind.__module__ for kind in type(client).__mro__}
-    return any(each == sdk or each.startswith(f"{sdk}.") for each in modules for sdk in _WIRED)
+    return not is_wired(model, getattr(model, "provider", None), getattr(model, "_provider", None))
 
 
 def fault_error(info: ErrorInfo, model_name: str) -> BaseException:

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic_ai.messages import ModelResponse
 
+from workbench.adapters.frameworks.asking import answered
 from workbench.adapters.frameworks.models import amodel_call, amodel_stream
-from workbench.adapters.frameworks.runs import answered
 from workbench.adapters.pydantic_ai.codec import Edge, ResponseCodec
 from workbench.adapters.pydantic_ai.conversation import Asked, request_body
 from workbench.adapters.pydantic_ai.library import Replayed, event_iterator, is_ours, read_through

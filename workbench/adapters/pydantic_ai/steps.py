@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from workbench.adapters.frameworks.runs import own_run
+from workbench.adapters.frameworks.asking import own_run
 from workbench.adapters.frameworks.steps import agent_step
 from workbench.seam.current import current_seam
 

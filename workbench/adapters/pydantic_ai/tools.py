@@ -19,7 +19,7 @@ from pydantic_ai.toolsets import (
     WrapperToolset,
 )
 
-from workbench.adapters.frameworks.runs import asked_by_last
+from workbench.adapters.frameworks.asking import asked_by_last
 from workbench.adapters.pydantic_ai.results import Results
 from workbench.seam.current import COVERED_TOOL, current_seam
 from workbench.seam.plain_calls import atool_call
