@@ -18,6 +18,7 @@ from workbench.trace.entries import (
 from workbench.trace.entry import USAGE_FIELDS
 from workbench.trace.payloads import has_view, view
 from workbench.trace.times import utc_now
+from workbench.trace.toolresults import in_words
 from workbench.trace.values import dumps, encode
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def short(
         return clip(clean(asked or reply.text))
     if call.kind == "tool" and chunks:  # what a generator yielded
         response = chunks
-    return "nothing" if response is MISSING else clip(dumps(clean(response)).decode())
+    return "nothing" if response is MISSING else clip(dumps(clean(in_words(response))).decode())
 
 
 def clip(text: str, limit: int = 120) -> str:

@@ -10,6 +10,7 @@ from workbench.trace.fingerprint import Item, call_value, digest, error_label
 from workbench.trace.jcs import dump_stored
 from workbench.trace.payloads import compare, view
 from workbench.trace.toollists import LIST, list_changed, specs, tool_changes, tools_in
+from workbench.trace.toolresults import in_words
 
 if TYPE_CHECKING:
     from workbench.trace.payloads import Change, Message, ToolCall
@@ -155,7 +156,7 @@ def _came(entry: Entry) -> str:
         return "no result"
     try:
         if entry.kind == "tool":
-            return brief(entry.response)
+            return brief(in_words(entry.response))
         return brief(entry.data if entry.kind == "event" else entry.value)
     except TraceError:
         return "unavailable"

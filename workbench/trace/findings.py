@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import TraceError
 from workbench.trace.callcheck import reply_problems
+from workbench.trace.toollists import OPENING, PROBE
+from workbench.trace.toolresults import failure
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Entry, Trace
@@ -143,7 +145,7 @@ class _Run:
         """
         groups: dict[tuple[str | None, str], list[Entry]] = defaultdict(list)
         for entry in self.tools:
-            if entry.error is None and entry.hash is not None:
+            if entry.error is None and entry.hash is not None and entry.name not in OPENING:
                 groups[entry.name, entry.hash].append(entry)
         for group in groups.values():
             if len(group) >= (LOOP if group[0].effect == "read" else 2):
@@ -167,6 +169,8 @@ def _tool_errors(run: _Run) -> Iterator[Finding]:
     failed: list[tuple[Entry, str]] = []
     looks = 0
     for entry in run.tools:
+        if entry.name == PROBE:  # a server that knows no such question is asked another way
+            continue
         text = _error_text(entry) if entry.error is not None else None
         if entry.error is None and not entry.open and looks < LOOKS:
             looks += 1
@@ -294,7 +298,7 @@ def _returned_error(entry: Entry) -> str | None:
     except TraceError:
         return None  # the file is damaged there, which is a finding of its own
     if not isinstance(value, dict) or not value.get("error"):
-        return None
+        return failure(value)
     error = value["error"]
     if isinstance(error, dict):
         error = error.get("message") or error.get("type") or "error"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import TraceError, UsageError
 from workbench.trace.entries import ErrorInfo
+from workbench.trace.toolresults import in_words
 
 if TYPE_CHECKING:
     from workbench.trace.entry import Entry
@@ -69,7 +70,7 @@ def _tool(tool: Entry) -> str:
     if tool.open:
         came = "no result"
     else:
-        came = _error(error) if error is not None else _values(tool.result)
+        came = _error(error) if error is not None else _values(in_words(tool.result))
     return f"{given} → {came}".lstrip()
 
 

@@ -17,7 +17,9 @@ PREFIX = "mcp:"
 """What the name of a request begins with that keeps up a session with an MCP server."""
 LIST = "mcp:tools/list"
 """The request for the list of a server's tools."""
-BEGIN = ("mcp:initialize", "mcp:server/discover")
+PROBE = "mcp:server/discover"
+"""The question that a session may begin with, which an older server does not know."""
+BEGIN = ("mcp:initialize", PROBE)
 """The requests that a session with a server begins with."""
 OPENING = frozenset({LIST, *BEGIN})
 """What a client asks once for each session with a server: who keeps one open asks it no more."""
