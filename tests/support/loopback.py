@@ -27,6 +27,7 @@ from typing import Any, Self
 
 from speaking import Speaker
 from speaking_anthropic import SPEAKERS as ANTHROPIC
+from speaking_google import SPEAKERS as GOOGLE
 from speaking_openai import SPEAKERS as OPENAI
 
 STALL_S = 1.0
@@ -43,7 +44,7 @@ _ELSE = Speaker(
     model=lambda _path, _body: "ok",
     streams=lambda _path, _body: False,
 )
-SPEAKERS: list[Speaker] = [*OPENAI, *ANTHROPIC, _ELSE]
+SPEAKERS: list[Speaker] = [*OPENAI, *ANTHROPIC, *GOOGLE, _ELSE]
 """The first one that knows a path answers it; the last one gives an empty list to any other."""
 
 
@@ -132,7 +133,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self._break_off(word)
                 return
             if word == "slow":
-                self._write(b": still here\n\n")
+                if self._speaker.comment:
+                    self._write(self._speaker.comment)
                 time.sleep(0.01)
             self._write(event)
         self._write(b"")

@@ -23,7 +23,7 @@ from typing import Any
 
 from sdk_seen import see, see_error
 
-MODULES = {"openai": "ways_openai", "anthropic": "ways_anthropic"}
+MODULES = {"openai": "ways_openai", "anthropic": "ways_anthropic", "google.genai": "ways_google"}
 """The module that has the ways of an SDK, by the module of that SDK."""
 KEY = "sk-secret-key"
 """What clients have while they record. Replays have none."""
@@ -109,7 +109,7 @@ def ways() -> list[Way]:
     """The ways of every SDK that is installed here."""
     found: list[Way] = []
     for sdk, module in MODULES.items():
-        if find_spec(sdk) is not None:
+        if find_spec(sdk.partition(".")[0]) is not None and find_spec(sdk) is not None:
             found.extend(import_module(module).WAYS)
     return found
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ KEPT_HEADERS = frozenset(
 )
 """The headers of a response that a replay must have."""
 
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Where a thing happens to be in memory."""
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
@@ -34,7 +37,7 @@ def see(value: Any) -> Any:
         return _request(value)
     if _is_http(value, "Response"):
         return _response(value)
-    return {"kind": kind(value), "repr": repr(value)}
+    return {"kind": kind(value), "repr": _ADDRESS.sub("", repr(value))}
 
 
 def kind(value: Any) -> str:
@@ -46,14 +49,23 @@ def _model(value: BaseModel) -> dict[str, Any]:
     # What the SDK keeps beside the fields, such as the id of the request, is not in a dump.
     apart = {"request_id": getattr(value, "_request_id", None)}
     fields = {name: see(getattr(value, name)) for name in type(value).model_fields}
+    dump = value.model_dump(warnings=False)
+    if type(value).__name__ == "HttpResponse":
+        fields["headers"] = _headers(getattr(value, "headers", None))
+    for name in ("headers", "sdk_http_response"):  # which are seen as fields, less what varies
+        dump.pop(name, None)
     return {
         "kind": kind(value),
         "fields": fields,
         "set": sorted(value.model_fields_set),
         "extra": see(value.model_extra),
-        "dump": value.model_dump(warnings=False),
+        "dump": dump,
         **apart,
     }
+
+
+def _headers(headers: Any) -> dict[str, str]:
+    return {k.lower(): v for k, v in dict(headers or {}).items() if k.lower() in KEPT_HEADERS}
 
 
 def see_error(error: BaseException) -> dict[str, Any]:
@@ -63,6 +75,8 @@ def see_error(error: BaseException) -> dict[str, Any]:
     insides are not recorded.
     """
     names = [name for name in vars(error) if name not in ("_request", "__notes__")]
+    if type(error).__module__.startswith("aiohttp."):  # its own insides, of one connection
+        names = [name for name in names if not name.startswith("_")]
     read = ("request", "response", "doc", "pos")
     found = {name: _attribute(error, name) for name in sorted({*names, *read})}
     cause = error.__cause__
@@ -88,6 +102,8 @@ def _inside(error: BaseException) -> bool:
 
 def _is_http(value: Any, name: str) -> bool:
     library = type(value).__module__.partition(".")[0]
+    if library == "aiohttp" and type(value).__name__ == f"Client{name}":
+        return True
     return library in ("httpx", "httpx2") and type(value).__name__ == name
 
 
@@ -101,6 +117,13 @@ def _request(request: Any) -> dict[str, Any]:
 
 
 def _response(response: Any) -> dict[str, Any]:
+    if kind(response).startswith("aiohttp."):
+        return {
+            "kind": kind(response),
+            "status": (response.status, response.reason),
+            "headers": _headers(response.headers),
+            "text": see_text((response._body or b"").decode("utf-8", "replace")),
+        }
     try:
         text = see_text(response.text)
     except Exception as unread:  # a stream, which nobody read to its end
@@ -108,7 +131,7 @@ def _response(response: Any) -> dict[str, Any]:
     return {
         "kind": kind(response),
         "status": (response.status_code, response.reason_phrase),
-        "headers": {k: v for k, v in response.headers.items() if k in KEPT_HEADERS},
+        "headers": _headers(response.headers),
         "text": text,
     }
 

@@ -23,6 +23,8 @@ class Speaker:
     """An error as an event inside a stream."""
     event_bad: bytes = b'data: {"id": \n\n'
     """An event inside a stream that is no JSON."""
+    comment: bytes = b": still here\n\n"
+    """What keeps a slow stream alive; empty where the SDK reads no comments."""
     model: Callable[[str, Any], str] = lambda _path, body: str(body.get("model", ""))
     """The model that ``(path, body)`` asks for."""
     streams: Callable[[str, Any], bool] = lambda _path, body: bool(body.get("stream"))
