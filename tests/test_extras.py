@@ -66,7 +66,8 @@ def test_the_core_needs_no_extra_at_all(bare_python: Python) -> None:
     """Recording and replaying work with pydantic and orjson alone."""
     hidden = ["anywidget", "ipywidgets", "IPython", "pandas", "numpy", "genai_prices"]
     hidden += ["openai", "typer", "rich", "xllamacpp", "wrapt"]
-    hidden += ["agents", "anthropic", "dspy", "google", "langchain_core", "langgraph", "mcp"]
+    hidden += ["agents", "anthropic", "dspy", "google", "langchain_core", "langgraph"]
+    hidden += ["langsmith", "mcp"]
     hidden += ["pydantic_ai", "smolagents"]
     code = (
         "import workbench as wb\n"

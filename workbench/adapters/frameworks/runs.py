@@ -1,60 +1,41 @@
-"""Runs of agents: which agent is at it, and which of its model calls was answered last.
-
-A framework makes model calls and tool calls in tasks of their own, so that no context variable
-goes from one to the other. They share one object instead, which belongs to the run.
-"""
+"""Runs of agents that are read piece by piece, as steps: the run is inside, its reader is not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
-from workbench.seam.current import LAST_MODEL
-
-
-class Run:
-    """One run of an agent, or of several that hand over to each other."""
-
-    __slots__ = ("agent", "asker")
-
-    def __init__(self) -> None:
-        self.agent: str | None = None
-        """The agent that is at it, by name."""
-        self.asker: str | None = None
-        """The model call that was answered last."""
+from workbench.adapters.frameworks.steps import agent_step
 
 
-RUN: ContextVar[Run | None] = ContextVar("workbench_framework_run", default=None)
+def in_step(run: Any, name: str) -> Iterator[Any]:
+    """The same run.
 
-
-@contextmanager
-def own_run() -> Iterator[Run]:
-    """What is called here belongs to a new run."""
-    outer, run = RUN.get(), Run()
-    RUN.set(run)
+    Args:
+        run: a generator.
+        name: the agent's name.
+    """
     try:
-        yield run
+        while True:
+            with agent_step(name):
+                try:
+                    item = next(run)
+                except StopIteration:
+                    return
+            yield item
     finally:
-        RUN.set(outer)  # not by a token: a run that was let go is closed in another context
+        run.close()
 
 
-def answered() -> None:
-    """Note in the run that a model call was answered just now, in this very task."""
-    run, asker = RUN.get(), LAST_MODEL.get()
-    if run is not None and asker is not None:
-        run.asker = asker
-
-
-@contextmanager
-def asked_by_last() -> Iterator[None]:
-    """A tool that is called here was asked for by the run's last model call."""
-    run = RUN.get()
-    if run is None or run.asker is None:
-        yield
-        return
-    token = LAST_MODEL.set(run.asker)
+async def ain_step(run: Any, name: str) -> AsyncIterator[Any]:
+    """The same for async code."""
     try:
-        yield
+        while True:
+            with agent_step(name):
+                try:
+                    item = await anext(run)
+                except StopAsyncIteration:
+                    return
+            yield item
     finally:
-        LAST_MODEL.reset(token)
+        await run.aclose()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from workbench.adapters.frameworks.runs import ain_step, in_step
 from workbench.adapters.langchain import names
-from workbench.seam.current import ENCLOSING, current_seam, step
+from workbench.seam.current import ENCLOSING, current_seam
 from workbench.seam.patching import Patches
 
 
@@ -19,13 +19,13 @@ def hook(patches: Patches) -> None:
 def _stream(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = _name(graph, args, kwargs)
     run = wrapped(*args, **kwargs)
-    return run if name is None else _in_step(run, name)
+    return run if name is None else in_step(run, name)
 
 
 def _astream(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = _name(graph, args, kwargs)
     run = wrapped(*args, **kwargs)
-    return run if name is None else _ain_step(run, name)
+    return run if name is None else ain_step(run, name)
 
 
 def _name(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
@@ -41,32 +41,3 @@ def _name(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | No
     if ENCLOSING.get() is not None:
         return None
     return names.node(kwargs.get("config", args[1] if len(args) > 1 else None))
-
-
-def _in_step(run: Iterator[Any], name: str) -> Iterator[Any]:
-    """The same run. Its reader is outside the step, whatever the run does is inside."""
-    place = step(name)
-    try:
-        while True:
-            with place:
-                try:
-                    item = next(run)
-                except StopIteration:
-                    return
-            yield item
-    finally:
-        run.close()  # type: ignore[attr-defined] # it is a generator
-
-
-async def _ain_step(run: AsyncIterator[Any], name: str) -> AsyncIterator[Any]:
-    place = step(name)
-    try:
-        while True:
-            with place:
-                try:
-                    item = await anext(run)
-                except StopAsyncIteration:
-                    return
-            yield item
-    finally:
-        await run.aclose()  # type: ignore[attr-defined] # as above
