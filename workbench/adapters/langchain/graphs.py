@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.adapters.frameworks.runs import ain_step, in_step
+from workbench.adapters.frameworks.piecewise import ain_step, in_step
 from workbench.adapters.langchain import names
 from workbench.seam.current import ENCLOSING, current_seam
 from workbench.seam.patching import Patches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import copy_context
 from typing import Any
 
-from workbench.adapters.frameworks.runs import in_step
+from workbench.adapters.frameworks.piecewise import in_step
 from workbench.adapters.frameworks.steps import agent_step
 from workbench.adapters.frameworks.subclasses import Overrides
 from workbench.adapters.smolagents import names
