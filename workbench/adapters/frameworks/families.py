@@ -8,16 +8,28 @@ from typing import Any
 from workbench.seam.patching import Patches, Wrapper
 
 
-def hook_family(patches: Patches, base: type, wrappers: Mapping[str, Wrapper]) -> None:
+def hook_family(
+    patches: Patches,
+    base: type,
+    wrappers: Mapping[str, Wrapper],
+    optional: Mapping[str, Wrapper] | None = None,
+) -> None:
     """Hook the methods that each class below a base has for itself, now and later.
 
     A class that is made later is seen by the base's ``__init_subclass__``, which is replaced.
+
+    Args:
+        patches: takes the hooks out again.
+        base: the class.
+        wrappers: by the method's name.
+        optional: the same for methods that the base itself need not have.
 
     Raises:
         AttributeError: the base has no such method, in this version of the library.
     """
     for name in wrappers:
         getattr(base, name)
+    wrappers = {**wrappers, **(optional or {})}
 
     def hook_one(kind: type) -> None:
         for name, wrapper in wrappers.items():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbench.adapters.frameworks.aligning import aligned
 from workbench.adapters.frameworks.codec import Body, Codec
 from workbench.adapters.langchain import results
 from workbench.adapters.langchain.neutral import (
@@ -82,11 +83,7 @@ class ChatCodec(Codec):
     def apply(self, given: Asked, body: Body, was: Body) -> Asked:
         """The call with another request; messages that nobody changed stay the objects they are."""
         old = list(zip(was["messages"], given.messages, strict=True))
-        messages = []
-        for place, said in enumerate(body["messages"]):
-            near = old[place : place + 1] + old
-            kept = next((message for known, message in near if known == said), None)
-            messages.append(message_back(said) if kept is None else kept)
+        messages = aligned(body["messages"], old, message_back)
         options = {**given.options}
         for key in body.keys() | was.keys() - {"messages", "stop"}:
             if body.get(key) == was.get(key) or key in ("messages", "stop"):

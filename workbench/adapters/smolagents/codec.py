@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from workbench.adapters.frameworks.aligning import aligned
 from workbench.adapters.frameworks.codec import Body, Codec
 from workbench.adapters.smolagents.values import dump, load, shown
 from workbench.errors import UnencodableError
@@ -132,11 +133,7 @@ class ModelCodec(Codec):
     def apply(self, given: Asked, body: Body, was: Body) -> Asked:
         """The call with another request; messages that nobody changed stay the objects they are."""
         old = list(zip(was["messages"], given.messages, strict=True))
-        messages = []
-        for place, said in enumerate(body["messages"]):
-            near = old[place : place + 1] + old
-            kept = next((message for known, message in near if known == said), None)
-            messages.append(_message_back(said) if kept is None else kept)
+        messages = aligned(body["messages"], old, _message_back)
         options = dict(given.options)
         for key in (body.keys() | was.keys()) - {"messages", "model"}:
             if body.get(key) == was.get(key):

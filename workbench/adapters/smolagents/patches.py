@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextvars import copy_context
 from typing import Any
 
+from workbench.adapters.frameworks.families import hook_family
 from workbench.adapters.frameworks.piecewise import in_step
 from workbench.adapters.frameworks.steps import agent_step
-from workbench.adapters.frameworks.subclasses import Overrides
 from workbench.adapters.smolagents import names
 from workbench.adapters.smolagents.models import generate, stream
 from workbench.adapters.smolagents.tools import call
@@ -18,32 +18,22 @@ from workbench.seam.patching import Patches
 def hook(patches: Patches) -> None:
     """Hook tools, models, agents, and what runs an agent's code."""
     agent, model, tool, executor = names.classes()
-    models = Overrides(patches, model, {"generate": generate, "generate_stream": stream})
-    models.hook_known()
-    patches.wrap(model, "__init__", models.hook_class_of)
+    hook_family(patches, model, {"generate": generate}, {"generate_stream": stream})
     patches.wrap(model, "parse_tool_calls", _parsed)
     patches.wrap(tool, "__call__", call)
-    patches.wrap(agent, "run", _Runs(models))
+    patches.wrap(agent, "run", _run)
     patches.wrap(executor, "__call__", _execute)
     if names.has_time_limit():
         patches.wrap(names.executor_module(), "timeout", _limited)
 
 
-class _Runs:
-    """Runs of agents: each that has a name is a step, and its model is hooked, whatever it is."""
-
-    def __init__(self, models: Overrides) -> None:
-        self._models = models
-
-    def __call__(
-        self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        self._models.hook(type(agent.model))
-        name = getattr(agent, "name", None)
-        with agent_step(name):
-            run = wrapped(*args, **kwargs)
-        streams = kwargs.get("stream", args[1] if len(args) > 1 else False)
-        return in_step(run, name) if streams and name and current_seam() is not None else run
+def _run(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run an agent: each that has a name is a step."""
+    name = getattr(agent, "name", None)
+    with agent_step(name):
+        run = wrapped(*args, **kwargs)
+    streams = kwargs.get("stream", args[1] if len(args) > 1 else False)
+    return in_step(run, name) if streams and name and current_seam() is not None else run
 
 
 def _parsed(wrapped: Any, _model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
