@@ -218,7 +218,7 @@ def test_managed_agents_are_steps_by_name(server: ChatServer) -> None:
         if "Here is the final answer" in json.dumps(asked) or "149.99" in json.dumps(asked)
         else call("get_order", number=101)
         if "named 'clerk'" in json.dumps(asked)
-        else call("clerk", task="look it up")
+        else call("clerk", task="look it up", additional_args={})
     )
 
     def agent() -> Any:
