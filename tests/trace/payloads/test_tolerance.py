@@ -14,16 +14,33 @@ KEYS = st.sampled_from(
     ["choices", "message", "delta", "messages", "content", "tool_calls", "function", "arguments",
     "name", "id", "index", "role", "usage", "tools", "finish_reason", "tool_call", "text",
     "reasoning", "reasoning_details", "logprobs", "type", "custom", "function_call",
-    "prompt_tokens_details", "refusal"]
+    "prompt_tokens_details", "refusal", "input", "output", "instructions", "summary", "call_id",
+    "response", "item", "part", "output_index", "content_index", "item_id", "status",
+    "incomplete_details", "system", "stop_reason", "stop_details", "content_block", "thinking",
+    "signature", "data", "citations", "partial_json", "tool_use_id", "input_schema", "annotations"]
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["message", "function_call", "custom_tool_call", "function_call_output", "reasoning",
+    "web_search_call", "shell_call", "shell_call_output", "output_text", "refusal", "input_text",
+    "namespace", "completed", "incomplete", "failed", "response.created", "response.completed",
+    "response.output_item.added", "response.output_item.done", "response.output_text.delta",
+    "response.output_text.done", "response.content_part.added", "response.refusal.delta",
+    "response.function_call_arguments.delta", "response.output_text.annotation.added",
+    "response.reasoning_summary_text.delta", "text", "tool_use", "tool_result", "thinking",
+    "redacted_thinking", "server_tool_use", "message_start", "content_block_start",
+    "content_block_delta", "message_delta", "text_delta", "input_json_delta", "citations_delta",
+    "signature_delta", "thinking_delta", "user", "assistant", "system", "refusal"]
 )  # fmt: skip
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=20,
 )
 
 
-@pytest.mark.parametrize("api", ["openai.chat", "workbench"])
+@pytest.mark.parametrize(
+    "api", ["openai.chat", "openai.responses", "anthropic.messages", "workbench"]
+)
 @given(body=ANYTHING, chunks=st.lists(ANYTHING, max_size=4))
 def test_no_reading_ever_raises(api: str, body: Any, chunks: list[Any]) -> None:
     """Whatever stands in a payload, each reading gives its type and editing gives the new text."""

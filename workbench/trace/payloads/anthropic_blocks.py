@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .base import JSON, Message, ToolCall, ToolSpec
-from .reading import as_dict, as_list, as_text, as_text_or_none, read_call, read_content
+from .reading import as_dict, as_list, as_text, as_text_or_none, kind_of, read_call, read_content
 from .signed import signed_parts
 
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
@@ -21,17 +21,17 @@ _SCHEMA: Final = "input_schema"
 
 def is_result(block: JSON) -> bool:
     """Whether a block is the result of a call."""
-    return as_dict(block).get("type") == "tool_result"
+    return kind_of(block) == "tool_result"
 
 
 def is_call(block: JSON) -> bool:
     """Whether a block is a call that the client is to make."""
-    return as_dict(block).get("type") == "tool_use"
+    return kind_of(block) == "tool_use"
 
 
 def is_text(block: JSON) -> bool:
     """Whether a block is text."""
-    return isinstance(block, str) or as_dict(block).get("type") == "text"
+    return isinstance(block, str) or kind_of(block) == "text"
 
 
 def is_block(raw: JSON) -> bool:
@@ -132,7 +132,7 @@ def read_use(block: dict[str, Any]) -> ToolCall:
 
 
 def _is_other(block: JSON) -> bool:
-    kind = as_dict(block).get("type")
+    kind = kind_of(block)
     return not (is_text(block) or is_call(block) or kind in _THINKING)
 
 

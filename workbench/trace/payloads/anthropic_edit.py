@@ -19,7 +19,7 @@ from .anthropic_blocks import (
 from .base import JSON, Message, MessageChange, ToolCall, ToolCallLike
 from .calls import same_calls, settle_calls
 from .chat import check_places, same
-from .reading import as_dict, as_list, as_text, read_content
+from .reading import as_dict, as_list, as_text, kind_of, read_content
 from .signed import drop_signed, signed_parts
 
 # -- replies
@@ -174,7 +174,7 @@ def _new_blocks(block: JSON, raw: dict[str, Any], change: MessageChange, told: i
     if is_result(block):
         return [_with_result(block, change.text)]
     if not is_text(block):
-        kind = as_text(as_dict(block).get("type")) or "without a type"
+        kind = kind_of(block) or "without a type"
         raise EditError(
             f"message {number} is a block {kind}, which has no text: give a whole block with "
             "message=, or drop it"

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.errors import EditError
 
 from .base import JSON, MessageChange
-from .reading import TEXT_PARTS, as_dict, as_list, read_content, stable_text
+from .reading import TEXT_PARTS, as_dict, as_list, kind_of, read_content, stable_text
 from .signed import drop_signed, signed_parts
 
 SYSTEM_ROLES = ("system", "developer")
@@ -137,4 +137,4 @@ def _unsigned(raw: JSON) -> JSON:
 
 
 def _is_text(part: JSON) -> bool:
-    return isinstance(part, str) or as_dict(part).get("type") in TEXT_PARTS
+    return isinstance(part, str) or kind_of(part) in TEXT_PARTS

@@ -29,6 +29,11 @@ def as_text_or_none(value: JSON) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def kind_of(value: JSON) -> str:
+    """The ``type`` that an object says it has; empty where it says none."""
+    return as_text(as_dict(value).get("type"))
+
+
 def as_count(value: JSON) -> int | None:
     """The value where it is a whole number, else None (not recorded)."""
     if isinstance(value, bool):
@@ -111,7 +116,7 @@ def read_content(content: JSON) -> Content:
     reasoning: list[str] = []
     others = 0
     for part in content:
-        kind = as_dict(part).get("type")
+        kind = kind_of(part)
         if isinstance(part, str):
             texts.append(part)
         elif kind in TEXT_PARTS:

@@ -15,7 +15,7 @@ from workbench.errors import EditError
 from .base import JSON, MessageChange, ToolCall, ToolCallLike
 from .calls import derived_id, same_calls, settle_calls
 from .chat import check_places, same
-from .reading import as_dict, as_list, as_text, read_content
+from .reading import as_dict, as_list, as_text, kind_of, read_content
 from .responses_items import (
     ROLES,
     by_model,
@@ -124,7 +124,7 @@ def _parts(old: list[Any], text: str | None, refusal: str | None) -> list[Any]:
         parts.append({**(first or blank), **tied, "text": text})
     if refusal is not None:
         parts.append({"type": "refusal", "refusal": refusal})
-    rest = [part for part in old if not is_text(part) and as_dict(part).get("type") != "refusal"]
+    rest = [part for part in old if not is_text(part) and kind_of(part) != "refusal"]
     return [*parts, *rest]
 
 
@@ -152,7 +152,7 @@ def _call(call: ToolCall, old: dict[str, Any], seed: str) -> dict[str, Any]:
     was = read_tool_call(old) if old else None
     if was is not None and (was.id, was.name, was.raw) == (call.id, call.name, call.raw):
         return old
-    kind = old.get("type") if was is not None and was.name == call.name else None
+    kind = kind_of(old) if was is not None and was.name == call.name else None
     if kind in ("function_call", "custom_tool_call"):
         key = "arguments" if kind == "function_call" else "input"
         return {**old, "call_id": call.id, key: call.raw}
@@ -271,7 +271,7 @@ def _replaced(raw: JSON, change: MessageChange) -> JSON:
         _refuse_role(change, "tool", "a tool's result")
         return raw if change.text is None else _with_text(raw, item, "output", change.text)
     if not is_message(raw) and item:
-        kind = as_text(item.get("type")) or "without a type"
+        kind = kind_of(item) or "without a type"
         raise EditError(
             f"message {change.place + 1} is an item {kind}, which has no role and no text of its "
             "own: give a whole item with message=, or drop it"

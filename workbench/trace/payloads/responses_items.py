@@ -19,6 +19,7 @@ from .reading import (
     as_text,
     as_text_or_none,
     compact,
+    kind_of,
     read_call,
     read_content,
 )
@@ -48,13 +49,13 @@ def is_message(item: JSON) -> bool:
 def is_call(item: JSON) -> bool:
     """Whether an item is a call that the client is to make."""
     source = as_dict(item)
-    return source.get("type") in _ASKS and source.get("execution") != "server"
+    return kind_of(item) in _ASKS and source.get("execution") != "server"
 
 
 def is_result(item: JSON) -> bool:
     """Whether an item is the result of a call."""
     source = as_dict(item)
-    return as_text(source.get("type")).endswith(_OUTPUT) and answers(source) is not None
+    return kind_of(item).endswith(_OUTPUT) and answers(source) is not None
 
 
 def answers(result: dict[str, Any]) -> str | None:
@@ -70,7 +71,7 @@ def is_signed(item: JSON) -> bool:
     It is sealed, or named by an id under which the provider keeps it.
     """
     source = as_dict(item)
-    if source.get("type") != "reasoning":
+    if kind_of(item) != "reasoning":
         return False
     return source.get("encrypted_content") is not None or bool(source.get("id"))
 
@@ -100,7 +101,7 @@ def _message(item: JSON, at: tuple[str | int, ...]) -> Message:
     if isinstance(item, str):
         return Message(role="user", text=item, raw=item, at=at)
     source = as_dict(item)
-    kind = source.get("type")
+    kind = kind_of(item)
     if is_message(item):
         return _spoken(source, at)
     if is_result(item):
@@ -111,7 +112,7 @@ def _message(item: JSON, at: tuple[str | int, ...]) -> Message:
         signed = ("reasoning",) if is_signed(item) else ()
         thought = reasoning_text(source)
         return Message(role="assistant", reasoning=thought, signed=signed, raw=item, at=at)
-    role = "assistant" if isinstance(kind, str) else "unknown"
+    role = "assistant" if kind else "unknown"
     if kind in _FROM_CLIENT:
         role = "user"
     return Message(role=role, name=_opaque_name(source), images=1 if kind else 0, raw=item, at=at)
@@ -157,7 +158,7 @@ def _result(source: dict[str, Any], at: tuple[str | int, ...]) -> Message:
 
 def _written(output: JSON) -> tuple[str, int]:
     parts = as_list(output)
-    if parts and all(as_text(as_dict(part).get("type")).startswith("input_") for part in parts):
+    if parts and all(kind_of(part).startswith("input_") for part in parts):
         return "", len(parts)
     try:
         return compact(output), 0
@@ -173,7 +174,7 @@ def _opaque_name(source: dict[str, Any]) -> str | None:
 
 def is_text(part: JSON) -> bool:
     """Whether a part of a content holds text."""
-    return isinstance(part, str) or as_dict(part).get("type") in TEXT_PARTS
+    return isinstance(part, str) or kind_of(part) in TEXT_PARTS
 
 
 def spoken_text(message: dict[str, Any]) -> str:
@@ -203,7 +204,7 @@ def reasoning_text(item: dict[str, Any]) -> str:
 
 def read_tool_call(item: dict[str, Any]) -> ToolCall:
     """A call that the client is to make."""
-    kind = as_text(item.get("type"))
+    kind = kind_of(item)
     call_id = as_text_or_none(item.get("call_id"))
     asked = next((item[key] for key in _ASKS.get(kind, ()) if item.get(key) is not None), None)
     if kind == "custom_tool_call":  # its input is free text, not JSON
@@ -246,7 +247,7 @@ def read_tools(listed: Sequence[JSON]) -> list[ToolSpec]:
 
 
 def _tool_name(source: dict[str, Any]) -> str:
-    kind = as_text(source.get("type")).removesuffix("_use_preview")
+    kind = kind_of(source).removesuffix("_use_preview")
     if kind == "mcp":
         return f"mcp {as_text(source.get('server_label'))}".strip()
     return as_text(source.get("name")) or kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .base import JSON
-from .reading import as_dict, as_list, as_text
+from .reading import as_dict, as_list, kind_of
 
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning.encrypted"})
 _SIGNS = ("signature", "data", "encrypted_content")
@@ -23,7 +23,7 @@ def signed_parts(message: dict[str, Any]) -> tuple[str, ...]:
     found = [key for key in _OPAQUE if message.get(key) is not None]
     found += [key for key in _BLOCKS if any(map(_is_signed, as_list(message.get(key))))]
     parts = [part for part in as_list(message.get("content")) if _is_signed_part(part)]
-    found += [as_text(as_dict(part).get("type")) for part in parts]
+    found += [kind_of(part) for part in parts]
     return tuple(dict.fromkeys(found))
 
 
@@ -37,7 +37,7 @@ def drop_signed(message: dict[str, Any]) -> None:
 
 
 def _is_signed_part(part: JSON) -> bool:
-    return as_dict(part).get("type") in _REASONING and _is_signed(part)
+    return kind_of(part) in _REASONING and _is_signed(part)
 
 
 def _is_signed(block: JSON) -> bool:
