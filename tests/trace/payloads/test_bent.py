@@ -13,8 +13,10 @@ from provider_runs import APIS, request
 from workbench.errors import EditError
 from workbench.trace.payloads import MessageChange, check_pairs, compare, view
 
-JUNK = st.sampled_from([None, True, 0, -1, 2.5, "x", "", [], {}, [[]], [None], [{}], {"type": "x"},
-                        {"type": None}, ["x"], {"text": 1}])  # fmt: skip
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, -1, 2.5, "x", "", [], {}, [[]], [None], [{}], {"type": "x"}, {"type": None},
+     ["x"], {"text": 1}]
+)  # fmt: skip
 BODIES = {"openai.responses": responses_bodies.BODY, "anthropic.messages": anthropic_bodies.BODY}
 
 
