@@ -34,34 +34,40 @@ def _agent(ledger: Path, *options: str) -> Agent:
     return agent
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> workbench.RunResult:
+    """The agent, recorded with a ledger of its own."""
+    ledger = tmp_path_factory.mktemp("recorded") / "ledger"
+    result = workbench.record(_agent(ledger))
+    assert ledger.read_text() == "7 3.5\n"
+    return result
+
+
 def _refund(trace: workbench.Trace) -> Any:
     return workbench.entry(trace.tools("refund")[0].id)
 
 
-def test_a_write_is_denied_without_a_server(ledger: Path) -> None:
+def test_a_write_is_denied_without_a_server(recorded: workbench.RunResult, ledger: Path) -> None:
     """A fork does not run what the server does not call reading, says so with the call, and starts
     no server for it."""
     agent = _agent(ledger)
-    recorded = workbench.record(agent)
-    assert ledger.read_text() == "7 3.5\n"
     with watched() as seen:
         fork = workbench.fork(agent, recorded.trace, live_from=_refund(recorded.trace))
     assert (seen, fork.status) == ([], "blocked")
     assert "refund(order_id=7, amount=3.5)" in str(fork.error)
-    assert ledger.read_text() == "7 3.5\n"
+    assert not ledger.exists()
 
 
-def test_a_write_that_is_allowed_happens(ledger: Path) -> None:
+def test_a_write_that_is_allowed_happens(recorded: workbench.RunResult, ledger: Path) -> None:
     """Allowed, it runs: only then the server is started, begun with properly, and asked; what
     came before is served, and what follows goes to the same server."""
     agent = _agent(ledger)
-    recorded = workbench.record(agent)
     with watched() as seen:
         fork = workbench.fork(
             agent, recorded.trace, live_from=_refund(recorded.trace), tools_after="allow"
         )
     assert (fork.status, fork.output, fork.notices) == ("ok", recorded.output, [])
-    assert ledger.read_text() == "7 3.5\n7 3.5\n"
+    assert ledger.read_text() == "7 3.5\n"
     assert len(seen) == 1
     assert [(call.name, call.how) for call in fork.calls] == [
         ("mcp:initialize", "replayed"),
@@ -72,23 +78,23 @@ def test_a_write_that_is_allowed_happens(ledger: Path) -> None:
     ]
 
 
-def test_edited_arguments_reach_the_server(ledger: Path) -> None:
+def test_edited_arguments_reach_the_server(recorded: workbench.RunResult, ledger: Path) -> None:
     """Arguments that a person changed are what the live tool gets."""
     agent = _agent(ledger)
-    recorded = workbench.record(agent)
     edits = recorded.trace.edit().tool_arguments(
         _refund(recorded.trace), {"order_id": 8, "amount": 1.25}
     )
     fork = workbench.fork(agent, recorded.trace, edits=edits, tools_after="allow")
     assert fork.status == "ok"
-    assert ledger.read_text() == "7 3.5\n8 1.25\n"
+    assert ledger.read_text() == "8 1.25\n"
     assert fork.output[2] == "refunded 1.25"
 
 
-def test_a_fork_says_that_the_tools_have_changed(ledger: Path) -> None:
+def test_a_fork_says_that_the_tools_have_changed(
+    recorded: workbench.RunResult, ledger: Path
+) -> None:
     """Where the live server has other tools than the recording's, a fork that reaches it says
     which, in words."""
-    recorded = workbench.record(_agent(ledger))
     fork = workbench.fork(
         _agent(ledger, "--changed"),
         recorded.trace,
@@ -99,11 +105,10 @@ def test_a_fork_says_that_the_tools_have_changed(ledger: Path) -> None:
     assert fork.output[2] == "Unknown tool: refund"
 
 
-def test_verifying_the_tools_names_the_change(ledger: Path) -> None:
+def test_verifying_the_tools_names_the_change(recorded: workbench.RunResult, ledger: Path) -> None:
     """A replay that runs the tools again passes while the server is the same, and drifts with the
     change in words where it is not."""
     agent = _agent(ledger)
-    recorded = workbench.record(agent)
     same = workbench.replay(agent, recorded.trace, tools="verify", tools_after="allow")
     assert (same.status, same.notices) == ("ok", [])
     changed = workbench.replay(_agent(ledger, "--changed"), recorded.trace, tools="verify")
@@ -114,9 +119,10 @@ def test_verifying_the_tools_names_the_change(ledger: Path) -> None:
     assert "record again to keep the change" in lines[2]
 
 
-def test_another_result_of_a_tool_is_told_as_before(ledger: Path, tmp_path: Path) -> None:
+def test_another_result_of_a_tool_is_told_as_before(
+    recorded: workbench.RunResult, tmp_path: Path
+) -> None:
     """Only a list is told as one: another result of a tool drifts with both results."""
-    recorded = workbench.record(_agent(ledger))
 
     async def other() -> list[Any]:
         async with session(shop(name="shop")) as client:
@@ -133,9 +139,11 @@ def test_another_result_of_a_tool_is_told_as_before(ledger: Path, tmp_path: Path
     assert "two lamps" in str(drifted.drift)
 
 
-def test_two_recordings_differ_by_the_list_in_words(ledger: Path) -> None:
+def test_two_recordings_differ_by_the_list_in_words(
+    recorded: workbench.RunResult, ledger: Path
+) -> None:
     """The difference of two recordings begins with the change of the list, not with JSON."""
-    first = workbench.record(_agent(ledger)).trace
+    first = recorded.trace
     second = workbench.record(_agent(ledger, "--changed")).trace
     found = first.diff(second)
     assert found.headline == f"first divergence: between turns: {CHANGED}"

@@ -111,6 +111,12 @@ async def _orders() -> list[Any]:
         return [await _caught(client.call_tool("get_order", {"order_id": n})) for n in (7, 8)]
 
 
+@pytest.fixture(scope="module")
+def orders() -> workbench.RunResult:
+    """Two orders looked up, recorded."""
+    return workbench.record(_orders)
+
+
 @pytest.mark.parametrize(
     ("fault", "gets"),
     [
@@ -134,40 +140,35 @@ async def _orders() -> list[Any]:
     ],
     ids=lambda each: getattr(each, "type", ""),
 )  # fmt: skip
-def test_faults_are_what_a_client_meets(fault: Any, gets: Any) -> None:
+def test_faults_are_what_a_client_meets(orders: workbench.RunResult, fault: Any, gets: Any) -> None:
     """A fault aimed at a tool gives the SDK's own exception, or a result that says that the tool
     failed; a replay of that run gives it once more."""
-    recorded = workbench.record(_orders)
     with watched() as seen:
-        spoilt = workbench.replay(
-            _orders, recorded.trace, faults=[fault.at(tool="get_order", nth=2)]
-        )
+        spoilt = workbench.replay(_orders, orders.trace, faults=[fault.at(tool="get_order", nth=2)])
     assert (seen, spoilt.status, len(spoilt.fired)) == ([], "ok", 1)
-    assert spoilt.output[0] == recorded.output[0]
+    assert spoilt.output[0] == orders.output[0]
     kind, what = spoilt.output[1]
     assert (kind, what[0] if isinstance(gets[1], int) else what) == gets
     again = workbench.replay(_orders, spoilt.trace)
     assert (again.status, again.output) == ("ok", spoilt.output)
 
 
-def test_a_fault_without_an_aim_hits_what_a_model_asks_for() -> None:
+def test_a_fault_without_an_aim_hits_what_a_model_asks_for(orders: workbench.RunResult) -> None:
     """What keeps a session up is no tool that a model calls: an unaimed fault passes it by, and
     one that names it hits it."""
-    recorded = workbench.record(_orders)
-    spoilt = workbench.replay(_orders, recorded.trace, faults=[ToolError()])
+    spoilt = workbench.replay(_orders, orders.trace, faults=[ToolError()])
     ((_, hit),) = spoilt.fired
     assert spoilt.trace.entry(hit).name == "get_order"
     named = workbench.replay(
-        _orders, recorded.trace, faults=[ToolTimeout("down").at(tool="mcp:initialize")]
+        _orders, orders.trace, faults=[ToolTimeout("down").at(tool="mcp:initialize")]
     )
     assert named.status == "failed"
     assert "down" in repr(named.error)
 
 
-def test_an_edited_result_is_what_the_client_gets() -> None:
+def test_an_edited_result_is_what_the_client_gets(orders: workbench.RunResult) -> None:
     """A person's text in the place of a tool's result becomes a text in a result of the SDK's."""
-    recorded = workbench.record(_orders)
-    place = workbench.entry(recorded.trace.tools("get_order")[1].id)
-    edits = recorded.trace.edit().tool_result(place, "order 8 is lost")
-    changed = workbench.replay(_orders, recorded.trace, edits=edits)
+    place = workbench.entry(orders.trace.tools("get_order")[1].id)
+    edits = orders.trace.edit().tool_result(place, "order 8 is lost")
+    changed = workbench.replay(_orders, orders.trace, edits=edits)
     assert changed.output[1][1]["content"] == [{"type": "text", "text": "order 8 is lost"}]

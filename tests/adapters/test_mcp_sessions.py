@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import mcp_shop
+import pytest
 from mcp_ways import plain, session, shop, text, types, watched
 
 import workbench
@@ -39,16 +40,21 @@ async def _everything() -> list[Any]:
         return [(type(each).__name__, plain(each)) for each in found]
 
 
-def test_a_session_replays_with_no_server() -> None:
+@pytest.fixture(scope="module")
+def everything() -> workbench.RunResult:
+    """Everything that a client can ask, recorded."""
+    return workbench.record(_everything)
+
+
+def test_a_session_replays_with_no_server(everything: workbench.RunResult) -> None:
     """Tools, resources and prompts come back field by field, as the SDK's own types, and neither
     a process is started nor a socket opened."""
-    recorded = workbench.record(_everything)
-    assert recorded.status == "ok"
-    replayed = _again(_everything, recorded)
-    assert replayed.output == recorded.output
-    kinds = [kind for kind, _ in recorded.output]
+    assert everything.status == "ok"
+    replayed = _again(_everything, everything)
+    assert replayed.output == everything.output
+    kinds = [kind for kind, _ in everything.output]
     assert kinds[:3] == ["ListToolsResult", "CallToolResult", "CallToolResult"]
-    results = [each for _, each in recorded.output]
+    results = [each for _, each in everything.output]
     assert results[2]["structuredContent"] == {"kg": 10.5}
     assert results[3]["content"][1]["data"] == mcp_shop.PIXEL
     assert results[4]["isError"] is True
@@ -56,12 +62,11 @@ def test_a_session_replays_with_no_server() -> None:
     assert "Say hello to Ada." in str(results[10])
 
 
-def test_entries_say_what_was_asked_of_whom() -> None:
+def test_entries_say_what_was_asked_of_whom(everything: workbench.RunResult) -> None:
     """Each request is one entry with the server's name and an effect; a ping leaves none; and the
     trace of the replay is the same."""
-    recorded = workbench.record(_everything)
-    replayed = _again(_everything, recorded)
-    for trace in (recorded.trace, replayed.trace):
+    replayed = _again(_everything, everything)
+    for trace in (everything.trace, replayed.trace):
         assert [(entry.name, entry.effect) for entry in trace.entries] == [
             ("mcp:initialize", "read"),
             ("mcp:tools/list", "read"),
