@@ -24,7 +24,8 @@ def langgraph_agent(
     graph: Any = create_agent(chat, [tool(each) for each in tools], system_prompt=prompt or None)
 
     def agent(question: str) -> str:
-        state = graph.invoke({"messages": [{"role": "user", "content": question}]})
+        asked = {"messages": [{"role": "user", "content": question}]}
+        state = graph.invoke(asked, {"recursion_limit": 8})  # a real model may go round in circles
         return str(state["messages"][-1].content)
 
     return agent
