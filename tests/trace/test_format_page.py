@@ -90,7 +90,10 @@ def test_the_page_invents_no_reason_and_no_conversation(page: str) -> None:
     reasons = _section(page, "### `call`").split("| reason |")[1]
     table = re.findall(r"^\| `(\w+)` \|", reasons, re.MULTILINE)
     assert set(table) == set(get_args(Reason)) - {"record"}
-    assert {view(api).conversation_path for api in known_apis()} == {("body", "messages")}
+    listed = dict(re.findall(r"^\| (`\w.*?`.*?) \| `?(\w[\w.]*)", _section(page, "## Conv"), re.M))
+    told = {api: path for apis, path in listed.items() for api in re.findall(r"`(.*?)`", apis)}
+    paths = {api: ".".join(view(api).conversation_path) or "none" for api in known_apis()}
+    assert told == paths
 
 
 def test_the_limits_on_the_page_are_those_of_the_code(page: str) -> None:
