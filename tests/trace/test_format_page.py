@@ -90,8 +90,9 @@ def test_the_page_invents_no_reason_and_no_conversation(page: str) -> None:
     reasons = _section(page, "### `call`").split("| reason |")[1]
     table = re.findall(r"^\| `(\w+)` \|", reasons, re.MULTILINE)
     assert set(table) == set(get_args(Reason)) - {"record"}
-    listed = dict(re.findall(r"^\| (`\w.*?`.*?) \| `?(\w[\w.]*)", _section(page, "## Conv"), re.M))
-    told = {api: path for apis, path in listed.items() for api in re.findall(r"`(.*?)`", apis)}
+    section = _section(page, "## Conv")
+    rows = re.findall(r"^\| (`\w.*?`.*?) \| `?(\w[\w.]*)", section, re.MULTILINE)
+    told = {api: path for apis, path in rows for api in re.findall(r"`(.*?)`", apis)}
     paths = {api: ".".join(view(api).conversation_path) or "none" for api in known_apis()}
     assert told == paths
 
