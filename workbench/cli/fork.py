@@ -41,6 +41,7 @@ def fork_command(
     tools_after: opt.ToolsAfterOption = None,
     simulate: opt.SimulateTexts = None,
     ignore: opt.IgnoreTexts = None,
+    ambient: opt.AmbientNames = None,
     setup: opt.Setup = None,
     secret: choices.SecretNames = None,
     release: choices.ReleaseOption = None,
@@ -66,6 +67,7 @@ def fork_command(
         job.options["tools_after"] = choices.tools_after(tools_after, simulate)
         job.where = {"to": to, "name": name, "replace": replace}
         job.serving = choices.serving(completion, latency, secret, realtime=realtime)
+        job.serving["ambient"] = opt.read_ambient(ambient)
         job.serving["release"] = [each.value for each in release or ()]
         planned = job.planned(only=plan)
         with shown_import_errors(out):

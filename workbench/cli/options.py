@@ -161,6 +161,16 @@ RecordTo = Annotated[
     ),
 ]
 
+_OWN_MODULES = "*"
+AmbientNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ambient",
+        metavar="[=MODULE]",
+        help="Clocks, ids and random numbers that the agent's own modules (or MODULE; repeatable) "
+        "read are part of the recording; a replay does as was recorded.",
+    ),
+]
 _WORDS = "workbench.words"
 _OWN = "workbench.own"
 
@@ -185,6 +195,7 @@ class AgentCommand(TyperCommand):
             at = own.index("--")
             own, words = own[:at], own[at + 1 :]
         ctx.meta[_WORDS], ctx.meta[_OWN] = words, list(own)
+        own = [f"--ambient={_OWN_MODULES}" if word == "--ambient" else word for word in own]
         try:
             return list(super().parse_args(ctx, own))
         except _USAGE as error:
@@ -206,6 +217,13 @@ def agent_words(ctx: typer.Context) -> Sequence[str]:
     """What stood after ``--``."""
     words: Sequence[str] = ctx.meta.get(_WORDS, ())
     return words
+
+
+def read_ambient(names: Sequence[str] | None) -> bool | list[str] | None:
+    """What ``--ambient`` says: True, or names of modules; None when it is not there."""
+    if not names:
+        return None
+    return True if _OWN_MODULES in names else list(names)
 
 
 def own_words(ctx: typer.Context) -> Sequence[str]:

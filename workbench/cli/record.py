@@ -35,6 +35,7 @@ def record_command(
     no_redact: choices.NoRedact = False,
     durability: choices.DurabilityOption = choices.Durability.os,
     ignore: opt.IgnoreTexts = None,
+    ambient: opt.AmbientNames = None,
     as_json: opt.Json = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -47,6 +48,7 @@ def record_command(
         options: dict[str, Any] = {"name": name, "tags": tag or [], "replace": replace}
         options |= {"requests": requests.value, "durability": durability.value}
         options |= {"redact": not no_redact, "ignore": read_ignore(ignore or ())}
+        options["ambient"] = opt.read_ambient(ambient) or False
         options["mode"] = _mode(mode, to, replace=replace)
         _check_name(to, options["mode"])
         with shown_import_errors(out):

@@ -39,6 +39,7 @@ def replay_command(
     fault: opt.FaultTexts = None,
     resumes: choices.Resumes = None,
     ignore: opt.IgnoreTexts = None,
+    ambient: opt.AmbientNames = None,
     setup: opt.Setup = None,
     secret: choices.SecretNames = None,
     latency: choices.LatencyOption = "none",
@@ -61,6 +62,7 @@ def replay_command(
             "tools_after": choices.tools_after(tools_after, simulate),
             "match": match.value,
             "resumes": resumes,
+            "ambient": opt.read_ambient(ambient),
         }
         options |= choices.serving(completion, latency, secret, realtime=realtime)
         _check_whole(options)

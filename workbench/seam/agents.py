@@ -70,14 +70,21 @@ class Script:
         with _as_main(self, heard):
             try:
                 if self.module:
-                    runpy.run_module(self.target, run_name="__main__", alter_sys=True)
+                    runpy.run_module(self.target, _globals(), "__main__", alter_sys=True)
                 else:
-                    runpy.run_path(self.target, run_name="__main__")
+                    runpy.run_path(self.target, _globals(), "__main__")
             except SystemExit as stop:
                 code = _exit_code(stop)
                 if code:
                     raise ScriptExit(code, heard.text()) from None
         return heard.text()
+
+
+def _globals() -> dict[str, Any]:
+    """What a script's globals begin with: in an ambient session, imports of ours."""
+    ambient = sys.modules.get("workbench.seam.ambient")
+    begin: dict[str, Any] = ambient.script_globals() if ambient is not None else {}
+    return begin
 
 
 class _Tee(io.TextIOBase):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.errors import StopRun, UsageError
 from workbench.seam.forks import fork_output, make_plan
 from workbench.seam.opening import (
+    Ambient,
     ForkOptions,
     Ignore,
     Output,
@@ -108,6 +109,7 @@ def recording(
     steps: Steps | None = None,
     redact: Redact = True,
     ignore: Ignore | None = None,
+    ambient: Ambient = False,
     controller: Controller | None = None,
 ) -> Iterator[OpenRun]:
     """Record all that the block exchanges with the world, not one line of the agent changed.
@@ -123,7 +125,7 @@ def recording(
     Raises:
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
-    output = Output(to, name, tags, replace, durability, requests, redact, steps)
+    output = Output(to, name, tags, replace, durability, requests, redact, steps, ambient)
     setting = open_recording(AgentInfo(kind="code"), output, arguments=None, ignore=ignore)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run
@@ -147,6 +149,7 @@ def replaying(
     realtime: bool = False,
     redact: Redact = (),
     ignore: Ignore | None = None,
+    ambient: Ambient = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
@@ -172,7 +175,7 @@ def replaying(
     changes = ForkOptions(
         edits, faults, policy=policy, ignore=ignore, secrets=secrets, resumes=resumes, redact=redact
     )
-    output = Output(to, name, (), replace)
+    output = Output(to, name, (), replace, ambient=ambient)
     setting, _ = open_fork(AgentInfo(kind="code"), as_trace(trace), output, changes, arguments=None)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run
@@ -199,6 +202,7 @@ def forking(
     realtime: bool = False,
     redact: Redact = (),
     ignore: Ignore | None = None,
+    ambient: Ambient = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
@@ -227,7 +231,7 @@ def forking(
         breakpoints=breakpoints,
     )
     parent = as_trace(trace)
-    output = fork_output(parent, to, name, replace=replace)
+    output = fork_output(parent, to, name, replace=replace, ambient=ambient)
     setting, checked = open_fork(AgentInfo(kind="code"), parent, output, changes, arguments=None)
     plan = make_plan(checked, setting.cut, changes.policy)
     with _open(OpenRun(Run(setting, controller, plan))) as run:

@@ -312,6 +312,16 @@ def own_frame(frame: FrameType) -> bool:
     return not _foreign(frame.f_code.co_filename)
 
 
+def is_foreign(file: str) -> bool:
+    """Whether a file is ours, of an installed package, or Python's own."""
+    return _foreign(file)
+
+
+def caller() -> FrameType | None:
+    """The innermost frame of the agent's own code."""
+    return _frame(1)
+
+
 _foreign_cache: dict[str, bool] = {}
 
 

@@ -9,6 +9,7 @@ from workbench.seam.agentio.giving import given_to_replay
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.cut import check_reachable
 from workbench.seam.opening import (
+    Ambient,
     ForkOptions,
     Ignore,
     Output,
@@ -70,6 +71,7 @@ def _fork(
     realtime: bool = False,
     redact: Redact = (),
     ignore: Ignore | None = None,
+    ambient: Ambient = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
@@ -114,6 +116,7 @@ def _fork(
         redact: the trace's own rules of redaction that are not built in. Whether anything is
             redacted is as it was recorded.
         ignore: further JSON pointers into requests that do not count, per api.
+        ambient: as for :func:`workbench.record`; by default as it was recorded.
         to: the new trace's file; by default it stays in memory.
         name: a name for people; by default the file's, else the parent's with "(fork)".
         replace: replace a trace that is already there, once the new one is complete.
@@ -149,7 +152,7 @@ def _fork(
     function, info = resolve(agent)
     given = given_to_replay(function, info, parent, args, kwargs)
     check_arguments(function, *given.full, fork, options)
-    output = fork_output(parent, to, name, replace=replace)
+    output = fork_output(parent, to, name, replace=replace, ambient=ambient)
     setting, checked = open_fork(info, parent, output, changes, arguments=given.kept)
     planned = make_plan(checked, setting.cut, changes.policy)
     return Prepared(Run(setting, controller, planned), function, *given.full, setup)
@@ -159,11 +162,18 @@ fork = blocking(_fork)
 afork = awaitable(_fork)
 
 
-def fork_output(parent: Trace, to: str | Path | None, name: str | None, *, replace: bool) -> Output:
+def fork_output(
+    parent: Trace,
+    to: str | Path | None,
+    name: str | None,
+    *,
+    replace: bool,
+    ambient: Ambient = None,
+) -> Output:
     """Where a fork goes: one in memory is named by its parent."""
     if name is None and to is None:
         name = f"{parent.name or parent.id} (fork)"
-    return Output(to, name, (), replace)
+    return Output(to, name, (), replace, ambient=ambient)
 
 
 def plan(

@@ -57,6 +57,8 @@ def new_header(
         fields["tags"] = list(output.tags)
     if output.steps:
         fields["steps"] = {name: list(needs) for name, needs in output.steps.items()}
+    if output.ambient:
+        fields["ambient"] = output.ambient
     if output.requests != "full":
         fields["requests"] = output.requests
     if redactor.names:

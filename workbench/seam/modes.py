@@ -47,6 +47,7 @@ def prepare_mode(
             f"mode={mode!r} and replace=True both say what becomes of a trace that is there: give "
             'one of them (mode="all" replaces it)'
         )
+    output.ambient = output.ambient or None  # unless it is asked for, as it was recorded
     path = Path(output.to)
     there = has_content(path)
     if mode == "none" and not there:

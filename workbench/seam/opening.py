@@ -43,6 +43,9 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 Ignore = dict[str, list[str]]
 Steps = Mapping[str, Sequence[str]]
 """For each step those that it depends on."""
+Ambient = bool | str | Sequence[str] | None
+"""Whether the clocks and the chance that the agent's own modules read are recorded, or of which
+modules; None: as it was recorded."""
 
 
 @dataclass(slots=True)
@@ -57,11 +60,13 @@ class Output:
     requests: Literal["full", "hash"] = "full"
     redact: Redact = True
     steps: Steps | None = None
+    ambient: Ambient = None
 
     def __post_init__(self) -> None:
         if isinstance(self.tags, str):
             raise UsageError(f"tags={self.tags!r}: give a list of words, such as [{self.tags!r}]")
         _check_steps(self.steps or {})
+        self.ambient = checked_ambient(self.ambient)
         for name, known in (("durability", ("os", "fsync")), ("requests", ("full", "hash"))):
             if getattr(self, name) not in known:
                 raise UsageError(
@@ -127,6 +132,7 @@ def open_recording(
         ignore=rules,
         pins=Pins(None, str(header.seed)),
         redactor=redactor,
+        ambient=header.ambient or False,
     )
 
 
@@ -153,6 +159,8 @@ def open_fork(
         agent, output, arguments, rules, redactor, seed=parent.header.seed or parent.id
     )
     header.parent = _parent_info(parent, options, given, cut)
+    if output.ambient is None and parent.header.ambient:
+        header.ambient = parent.header.ambient
     if parent.header.steps:
         header.steps = parent.header.steps
     targets = edits.targets()
@@ -173,6 +181,7 @@ def open_fork(
         secrets=options.secrets,
         resumes=as_trace(options.resumes) if options.resumes is not None else None,
         keeps=options.keeps,
+        ambient=header.ambient or False,
     ), edits
 
 
@@ -195,6 +204,27 @@ def cut_of(parent: Trace, taped: Trace, live_from: LiveFrom, force_live: Iterabl
 
 def _values(targets: Mapping[str, Edit]) -> dict[str, Any]:
     return {name: edit.value for name, edit in targets.items() if isinstance(edit, ValueEdit)}
+
+
+def checked_ambient(ambient: Any) -> Ambient:
+    """What an option says of ambient readings, names as a list.
+
+    Raises:
+        UsageError: it is neither yes or no nor names of modules.
+    """
+    if ambient is None or isinstance(ambient, bool):
+        return ambient
+    names = [ambient] if isinstance(ambient, str) else ambient
+    if not isinstance(names, Sequence) or not names or not all(map(_is_module_name, names)):
+        raise UsageError(
+            f"ambient={ambient!r}: say True (the agent's own modules), False, or names of modules, "
+            'such as "shop" or ["shop.agent", "shop.prompts"]'
+        )
+    return list(names)
+
+
+def _is_module_name(name: Any) -> bool:
+    return isinstance(name, str) and all(part.isidentifier() for part in name.split("."))
 
 
 def _check_steps(steps: Any) -> None:

@@ -29,6 +29,7 @@ from workbench.trace.values import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import FrameType
 
     from workbench.seam.calls import Served
     from workbench.seam.drivers import Seam, Tap
@@ -48,10 +49,18 @@ class Reading:
 
     kind: Literal["clock", "value"]
     name: str
-    """``now``, ``id`` or ``random``."""
+    """``now``, ``id`` or ``random``; of a module's own function ``random.choice`` and the like."""
     site: str
     live: Callable[[], Any]
     """Reads it for real."""
+    further: Callable[[Pins, Reading], Any] | None = None
+    """Makes the reading beyond the recording; by default by its name."""
+    fits: Callable[[Any], bool] | None = None
+    """Whether a recorded reading is one that could be read here; by default any is."""
+    group: Literal["clock", "id", "random"] | None = None
+    """By which name an option lets it go; by default its own."""
+    goes_on: bool = False
+    """Whether one more reading than was recorded is no drift."""
     nth: int = 0
     entry: Entry | None = None
     value: Any = None
@@ -60,7 +69,7 @@ class Reading:
     @property
     def released(self) -> str:
         """By which name an option lets it go."""
-        return "clock" if self.kind == "clock" else self.name
+        return self.group or ("clock" if self.kind == "clock" else self.name)
 
 
 class Pins:
@@ -79,6 +88,10 @@ class Pins:
         self._gone: set[str] = set()
         self._nth: dict[Site, int] = defaultdict(int)
         self._last_clock: tuple[datetime, float] | None = None
+        self._ticks: dict[str, tuple[float, float]] = {}
+        """The last reading of each clock that never goes back, and when that was."""
+        self._beyond: set[str] = set()
+        """Those of them that were read beyond the recording."""
         for entry in trace.entries if trace is not None else ():
             if entry.kind in ("clock", "value"):
                 key = (str(entry.name), str(entry.site), entry.step, entry.enclosing is not None)
@@ -112,16 +125,20 @@ class Pins:
             self.edited.add(entry.id)
         else:
             reading.value, reading.source = decode(entry.value), "replayed"
+        if reading.fits is not None and not reading.fits(reading.value):
+            self.go_on(reading)
 
     def go_on(self, reading: Reading) -> None:
         """The reading beyond the recording: from the seed, or the clock as it has gone on."""
         reading.source = "simulated"
-        if reading.kind == "clock":
-            reading.value = self._clock()
+        if reading.further is not None:
+            reading.value = reading.further(self, reading)
+        elif reading.kind == "clock":
+            reading.value = self.clock()
         elif reading.name == "id":
-            reading.value = self._derived(reading).hex()
+            reading.value = self.derived(reading).hex()
         else:
-            reading.value = int.from_bytes(self._derived(reading)[:7], "big") / (1 << 56)
+            reading.value = int.from_bytes(self.derived(reading)[:7], "big") / (1 << 56)
 
     def saw_clock(self, moment: datetime) -> None:
         """Remember the last reading of the clock."""
@@ -132,14 +149,32 @@ class Pins:
         if self._last_clock is not None:
             moment, at = self._last_clock
             self._last_clock = moment + timedelta(seconds=seconds), at
+        for name, (value, at) in self._ticks.items():
+            self._ticks[name] = value + seconds, at
 
-    def _clock(self) -> datetime:
+    def saw_tick(self, name: str, value: float, *, recorded: bool) -> float:
+        """A reading in seconds of a clock that never goes back; it does not here, either, once it
+        was read beyond the recording."""
+        last = self._ticks.get(name)
+        if last is not None and name in self._beyond and recorded:
+            value = max(value, last[0])
+        self._ticks[name] = value, time.monotonic()
+        return value
+
+    def tick(self, name: str, live: float) -> float:
+        """The reading of such a clock beyond the recording: as it has gone on since."""
+        self._beyond.add(name)
+        last = self._ticks.get(name)
+        return live if last is None else last[0] + time.monotonic() - last[1]
+
+    def clock(self) -> datetime:
+        """The time beyond the recording, in UTC: as it has gone on since the last reading."""
         if self._last_clock is None:
             return datetime.now(UTC)
         moment, at = self._last_clock
         return moment + timedelta(seconds=time.monotonic() - at)
 
-    def _derived(self, reading: Reading) -> bytes:
+    def derived(self, reading: Reading) -> bytes:
         """16 bytes that depend on nothing but the seed and the reading."""
         text = f"{self.seed}\0{reading.name}\0{reading.site}\0{reading.nth}"
         return hashlib.sha256(text.encode()).digest()[:16]
@@ -269,13 +304,14 @@ def reading(
     asked = Reading("clock" if name == "now" else "value", name, site or agent_site(2), live)
     with seam.lock:
         seam.session.read(asked)
-        _write(seam, asked)
+        write_reading(seam, asked)
         if asked.kind == "clock":
             seam.session.setting.pins.saw_clock(asked.value)
     return asked.value
 
 
-def _write(seam: Seam, asked: Reading) -> None:
+def write_reading(seam: Seam, asked: Reading) -> None:
+    """Write a reading into the trace; to be done under the session's lock."""
     journal = seam.session.setting.journal
     optional = {"step": current_step(), "enclosing": ENCLOSING.get()}
     place: dict[str, Any] = {name: value for name, value in optional.items() if value}
@@ -304,7 +340,11 @@ def unrecorded(asked: Reading) -> DriftError:
 
 def agent_site(depth: int = 0) -> str:
     """The agent's function that reads, as ``module:function``: so many calls above the caller."""
-    frame = sys._getframe(1 + depth)  # noqa: SLF001 - as in current.call_site
+    return site_of(sys._getframe(1 + depth))  # noqa: SLF001 - as in current.call_site
+
+
+def site_of(frame: FrameType) -> str:
+    """The function of a frame, as ``module:function``."""
     while frame.f_code.co_name in _INLINED and frame.f_back is not None:
         frame = frame.f_back
     code = frame.f_code

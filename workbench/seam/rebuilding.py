@@ -97,7 +97,8 @@ def _rebuild(
         resumes=_resumed(recipe, resumes),
         redact=redact,
     )
-    output = Output(to, name, (), replace)
+    made_so = None if isinstance(fork, Recipe) else as_trace(fork).header.ambient
+    output = Output(to, name, (), replace, ambient=made_so)
     setting, checked = open_fork(info, base, output, changes, arguments=given.kept)
     planned = make_plan(checked, setting.cut, changes.policy)
     return Prepared(Run(setting, controller, planned), function, *given.full, setup)

@@ -8,6 +8,7 @@ from workbench.seam.agentio.giving import given_to_record, given_to_replay
 from workbench.seam.agents import check_arguments, resolve
 from workbench.seam.modes import Mode, prepare_mode
 from workbench.seam.opening import (
+    Ambient,
     ForkOptions,
     Ignore,
     Output,
@@ -46,6 +47,7 @@ def _record(
     steps: Steps | None = None,
     redact: Redact = True,
     ignore: Ignore | None = None,
+    ambient: Ambient = False,
     controller: Controller | None = None,
     **kwargs: Any,
 ) -> Prepared:
@@ -73,6 +75,9 @@ def _record(
             of further rules (:mod:`workbench.trace.redaction`).
         ignore: JSON pointers into a request that do not count when it is looked up, per api, such
             as ``{"openai.chat": ["/body/user"]}``.
+        ambient: whether clocks, ids and random numbers that the agent's own modules read by
+            ``time``, ``datetime``, ``uuid``, ``random`` and ``secrets`` are recorded: True, or
+            names of modules.
         controller: who watches, and may cancel.
 
     Returns:
@@ -89,7 +94,7 @@ def _record(
     function, info = resolve(agent)
     given = given_to_record(function, info, args, kwargs)
     check_arguments(function, *given.full, record, options)
-    output = Output(to, name, tags, replace, durability, requests, redact, steps)
+    output = Output(to, name, tags, replace, durability, requests, redact, steps, ambient)
     if mode is not None:
         return prepare_mode(mode, function, info, given, output, ignore, controller)
     setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
@@ -115,6 +120,7 @@ def _replay(
     realtime: bool = False,
     redact: Redact = (),
     ignore: Ignore | None = None,
+    ambient: Ambient = None,
     to: str | Path | None = None,
     name: str | None = None,
     replace: bool = False,
@@ -151,6 +157,7 @@ def _replay(
         redact: the trace's own rules of redaction that are not built in. Whether anything is
             redacted is as it was recorded.
         ignore: further JSON pointers into requests that do not count, per api.
+        ambient: as for :func:`record`; by default as it was recorded.
         to: a file for the trace of the replay; by default it stays in memory.
         name: a name for people; by default the file's, else the agent's.
         replace: replace a trace that is already there, once the new one is complete.
@@ -187,7 +194,7 @@ def _replay(
     changes = ForkOptions(
         edits, faults, policy=policy, ignore=ignore, secrets=secrets, resumes=resumes, redact=redact
     )
-    output = Output(to, name, (), replace)
+    output = Output(to, name, (), replace, ambient=ambient)
     setting, _ = open_fork(info, parent, output, changes, arguments=given.kept)
     return Prepared(Run(setting, controller), function, *given.full, setup)
 

@@ -72,8 +72,21 @@ class Run:
         self._result: RunResult | None = None
 
     @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """Calls made in this block, here and in what flows from it, belong to this session."""
+    def active(self, agent: Callable[..., Any] | None = None) -> Iterator[None]:
+        """Calls made in this block, here and in what flows from it, belong to this session.
+
+        ``agent`` is who runs in it, if that is not the very code of the block.
+        """
+        with contextlib.ExitStack() as around:
+            if self.setting.ambient:
+                from workbench.seam.ambient import ambient
+
+                around.enter_context(ambient(self.setting.ambient, agent, self.seam.note))
+            around.enter_context(self._open())
+            yield
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[None]:
         before = set(threading.enumerate())
         opened(self.seam)
         watch()
@@ -222,7 +235,7 @@ def _call(
     setup: Callable[[], Any] | None,
 ) -> RunResult:
     ending = Ending()
-    with _world(run, setup), _judged(run, ending), run.active():
+    with _world(run, setup), _judged(run, ending), run.active(agent):
         result = agent(*args, **kwargs)
         ending.output = _awaited(run, result) if inspect.isawaitable(result) else result
     return run.close(ending)
@@ -240,7 +253,7 @@ async def acall_agent(
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None:
         run.seam.controller.when_cancelled(lambda: _cancel(loop, task))
-    with _world(run, setup), _judged(run, ending), run.active():
+    with _world(run, setup), _judged(run, ending), run.active(agent):
         if inspect.iscoroutinefunction(agent) or _async_call(agent):
             ending.output = await agent(*args, **kwargs)
         else:

@@ -102,10 +102,15 @@ class Seam:
             if (kind, where) in self._told:
                 return False
             self._told.add((kind, where))
-            note = f"a call at {where} {text}" if where else f"a call {text}"
-            self.notes.append(note)
-            self.session.ledger.note(note)
+        self.note(f"a call at {where} {text}" if where else f"a call {text}")
         return True
+
+    def note(self, sentence: str) -> None:
+        """Note what the trace does not have, in the trace and in the result."""
+        with self.lock:
+            if sentence not in self.notes:
+                self.notes.append(sentence)
+                self.session.ledger.note(sentence)
 
     def release(self) -> None:
         """The run is over: the controller no longer reaches it."""

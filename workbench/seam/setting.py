@@ -59,6 +59,9 @@ class Setting:
     """The trace of a run that crashed, which this one goes on from."""
     keeps: bool = False
     """What is recorded and not asked for is kept in the new trace."""
+    ambient: bool | Sequence[str] = False
+    """Whether what the agent's own modules read of clocks and chance is part of the session, or
+    which modules those are."""
     notices: list[str] = field(default_factory=list)
     """What of the edits was left out, and why."""
     done: set[str] = field(default_factory=set)

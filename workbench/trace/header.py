@@ -181,6 +181,9 @@ class TraceLine(BaseLine):
     """For a part of a trace: what it was cut down from."""
     steps: dict[str, list[str]] | None = None
     """The step graph: for each step those that it depends on."""
+    ambient: bool | list[str] | None = None
+    """Whether the clocks, ids and random numbers that the agent's own modules read were recorded;
+    names of modules where those were named."""
     hand: dict[str, Any] | None = None
     """Set when the trace was written by hand: ``version`` of the recording, and what it ``kept``
     beside its steps."""
