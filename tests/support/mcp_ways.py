@@ -72,7 +72,7 @@ def _reached(port: int) -> None:
 async def http_session(url: str, **options: Any) -> AsyncIterator[Any]:
     """A session over streamable HTTP, begun."""
     http = import_module("mcp.client.streamable_http")
-    opening = http.streamable_http_client if SECOND else http.streamablehttp_client
+    opening = getattr(http, "streamable_http_client", None) or http.streamablehttp_client
     async with (
         opening(url) as (reading, writing, *_),
         ClientSession(reading, writing, **options) as opened,

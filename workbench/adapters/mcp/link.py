@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.adapters.mcp.listing import note_changes, recorded_tools
-from workbench.errors import UsageError
+from workbench.errors import RunCancelled, UsageError
+from workbench.seam.current import current_seam
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,6 +32,8 @@ CALL_TOOL = "tools/call"
 _INITIALIZED = "notifications/initialized"
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _PAGES = 100
+_BETWEEN = 1_000
+"""No more of what a server says between calls is kept."""
 
 
 class Wire(Protocol):
@@ -180,4 +183,15 @@ class Link:
         if method == "notifications/progress":
             return  # the callback of its call notes it
         said = {"method": method, **({"params": params} if params is not None else {})}
-        (self.running[-1].notes if self.running else self.between).append(said)
+        if self.running:
+            self.running[-1].notes.append(said)
+        elif len(self.between) < _BETWEEN and _is_open():
+            self.between.append(said)
+
+
+def _is_open() -> bool:
+    """Whether a session is open that a call made here and now would belong to."""
+    try:
+        return current_seam() is not None
+    except (RunCancelled, UsageError):
+        return False
