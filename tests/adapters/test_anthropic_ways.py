@@ -184,7 +184,7 @@ WAYS = [
 ]
 if hasattr(anthropic.resources.beta.messages.Messages, "parse"):
     WAYS += [parsed, parsed_stream]
-if find_spec("google.auth") is not None:
+if find_spec("google") and find_spec("google.auth"):
     WAYS.append(vertex)
 if hasattr(anthropic, "AnthropicFoundry"):
     WAYS.append(foundry)
