@@ -211,7 +211,7 @@ def _lists(url: str, *, swallow: bool = False) -> list[str]:
     said = []
     for number in range(2):
         try:
-            client(url).moderations.create(input="a")
+            client(url, timeout=20).moderations.create(input="a")
         except UsageError as error:
             said.append(str(error))
             if not swallow:

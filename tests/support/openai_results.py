@@ -141,7 +141,7 @@ def see_text(text: str) -> Any:
 
 def see_cause(error: BaseException) -> tuple[str, str] | None:
     """The transport's own error. What that was made of, further down, is not recorded."""
-    if type(error).__module__ == "httpcore":
+    if type(error).__module__ in ("httpcore", "httpcore2"):
         return None
     return f"{type(error).__module__}.{type(error).__qualname__}", str(error)
 

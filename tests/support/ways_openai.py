@@ -1,5 +1,6 @@
 """The ways of asking OpenAI's SDK, for the matrix of ``sdk_cases``."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import openai
@@ -191,4 +192,5 @@ EMBEDDINGS = [
     _async("openai.embeddings", "async", _aembed, tools=False),
 ]
 
-WAYS = [*CHAT, *RESPONSES, *EMBEDDINGS]
+_HAS_RESPONSES = find_spec("openai.types.responses") is not None
+WAYS = [*CHAT, *(RESPONSES if _HAS_RESPONSES else ()), *EMBEDDINGS]
