@@ -60,6 +60,8 @@ class Way:
     streams: bool = False
     tools: bool = True
     """Whether a tool can be offered."""
+    raises_events: bool = True
+    """Whether this release of the SDK raises for an error that is an event inside a stream."""
 
     def __str__(self) -> str:
         return f"{self.api}-{self.name}"
@@ -121,6 +123,11 @@ def pairs() -> list[tuple[Way, Case]]:
 
 def _can_meet(way: Way, case: Case) -> bool:
     return (way.streams or not case.inside) and (way.tools or not case.tools)
+
+
+def must_fail(way: Way, case: Case) -> bool | None:
+    """Whether the agent must get an exception; None: that is the SDK's affair."""
+    return case.fails if way.raises_events or "mid-error" not in case.script else None
 
 
 def outcome(way: Way, case: Case, url: str, key: str | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from google import genai
-from google.genai import types
+from google.genai import errors, types
 from pydantic import BaseModel
 from sdk_cases import TIMEOUT_S, Ask, Note, Way
 
@@ -49,22 +49,36 @@ def _made(url: str, key: str | None, retries: int | None, **more: Any) -> genai.
     return genai.Client(http_options=options, **given)
 
 
-def client(url: str, key: str | None, retries: int | None) -> genai.Client:
-    """A sync client."""
-    return _made(url, key, retries)
-
-
-class AsyncClient:
-    """A client of which only the async half is used, and closed as the harness closes it."""
+class Client:
+    """A client that is closed as the harness closes it; the oldest releases cannot close theirs."""
 
     def __init__(self, whole: genai.Client) -> None:
+        self.models, self.chats, self.aio = whole.models, whole.chats, whole.aio
         self.whole = whole
-        self.aio = whole.aio
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        """Close its sync half."""
+        if hasattr(self.whole, "close"):
+            self.whole.close()
+        else:
+            self.whole._api_client._httpx_client.close()
+
+
+class AsyncClient(Client):
+    """A client of which only the async half is used."""
+
+    async def close(self) -> None:  # type: ignore[override]
         """Close both halves."""
-        await self.whole.aio.aclose()
-        self.whole.close()
+        super().close()
+        if hasattr(self.aio, "aclose"):
+            await self.aio.aclose()
+        elif (http := self.whole._api_client._async_httpx_client) is not None:
+            await http.aclose()
+
+
+def client(url: str, key: str | None, retries: int | None) -> Client:
+    """A sync client."""
+    return Client(_made(url, key, retries))
 
 
 def async_client(url: str, key: str | None, retries: int | None) -> AsyncClient:
@@ -139,16 +153,24 @@ def _count(made: Any, ask: Ask, note: Note) -> None:
 
 
 GENERATE, EMBED = "google.generate_content", "google.embed_content"
+
+
+def _read(name: str, made: Any, ask: Any, **more: Any) -> Way:
+    """A way that reads a stream; the oldest releases take an error inside for a piece of it."""
+    raises = hasattr(errors.APIError, "raise_error")
+    return Way(GENERATE, name, made, ask, streams=True, raises_events=raises, **more)
+
+
 WAYS = [
     Way(GENERATE, "generate", client, _generate),
-    Way(GENERATE, "stream", client, _stream, streams=True),
+    _read("stream", client, _stream),
     Way(GENERATE, "chat", client, _chat),
-    Way(GENERATE, "chat-stream", client, _chat_stream, streams=True),
+    _read("chat-stream", client, _chat_stream),
     Way(GENERATE, "parsed", client, _parsed, tools=False),
     Way(GENERATE, "async", async_client, _agenerate, is_async=True),
-    Way(GENERATE, "async-stream", async_client, _astream, is_async=True, streams=True),
+    _read("async-stream", async_client, _astream, is_async=True),
     Way(GENERATE, "async-httpx", httpx_client, _agenerate, is_async=True),
-    Way(GENERATE, "async-httpx-stream", httpx_client, _astream, is_async=True, streams=True),
+    _read("async-httpx-stream", httpx_client, _astream, is_async=True),
     Way(EMBED, "embed", client, _embed, tools=False),
     Way(EMBED, "async-embed", async_client, _aembed, is_async=True, tools=False),
     Way("google.count_tokens", "count", client, _count, tools=False),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 import threading
 import warnings
@@ -20,6 +22,8 @@ from workbench.errors import DriftError, UsageError
 from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
 from workbench.seam.patching import Patches
+from workbench.seam.plain_calls import atool_call, tool_call
+from workbench.seam.tool import Tool
 
 _told_lock = threading.Lock()
 _told: WeakKeyDictionary[Seam, set[str]] = WeakKeyDictionary()
@@ -38,6 +42,10 @@ def hook(patches: Patches) -> None:
     for name, words in sdk.BESIDE.items():
         patches.wrap(base, name, partial(_beside, words))
     patches.wrap(base, "__init__", _construct)
+    patches.wrap(import_module(sdk.DECLARING), "t_tool", _declare)
+    calling = import_module(sdk.CALLING)
+    for name, wrapper in zip(sdk.INVOKE, (_invoke, _ainvoke), strict=True):
+        patches.wrap(calling, name, wrapper)
     for module in sdk.APART:
         if module in sys.modules:
             _hook_apart(patches, module)
@@ -131,6 +139,44 @@ def _construct(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[s
             wrapped(**sdk.offline_client(kwargs))
         except (ValueError, GoogleAuthError):
             raise error from None  # it was not about the key
+
+
+def _declare(wrapped: Any, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Declare a tool to the model. The SDK takes functions only, and calls what it was given."""
+    given = dict(zip(("client", "origin"), args, strict=False)) | kwargs
+    tool = given.get("origin")
+    if isinstance(tool, Tool):
+        given["origin"] = _like(tool)
+    return wrapped(**given)
+
+
+def _like(tool: Tool[..., Any]) -> Any:
+    """A function that is inspected as the tool is."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return tool(*args, **kwargs)
+
+    functools.update_wrapper(function, tool.function)
+    function.__name__ = tool.name
+    function.__signature__ = inspect.signature(tool)  # type: ignore[attr-defined]
+    return function
+
+
+def _invoke(wrapped: Any, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function that the SDK calls by itself, as the model asked: a tool, and recorded as one."""
+    given, function = _invoked(args, kwargs)
+    return tool_call(function.__name__, given, lambda changed: wrapped(changed, function))
+
+
+def _ainvoke(wrapped: Any, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same of an async function."""
+    given, function = _invoked(args, kwargs)
+    return atool_call(function.__name__, given, lambda changed: wrapped(changed, function))
+
+
+def _invoked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    found = dict(zip(("args", "function_to_invoke"), args, strict=False)) | kwargs
+    return dict(found["args"]), found["function_to_invoke"]
 
 
 def _elsewhere(seam: Seam, what: str) -> None:

@@ -25,6 +25,12 @@ DUMMY_PROJECT = "workbench-replay-needs-no-project"
 
 BASE = "google.genai._api_client"
 """The module with the class that every client sends its calls with."""
+DECLARING = "google.genai._transformers"
+"""The module that makes declarations of functions."""
+CALLING = "google.genai._extra_utils"
+"""The module that calls functions as the model asks."""
+INVOKE = ("invoke_function_from_dict_args", "invoke_function_from_dict_args_async")
+"""The two functions in it that do so."""
 SYNC = ("request", "request_streamed")
 """Two of the four doors: every call of a model goes through one of them, above the SDK's retries
 and before it is known where the key comes from."""
