@@ -6,6 +6,7 @@ it makes as ``call(name, **arguments)`` or a list of such; or a status, such as 
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -83,8 +84,8 @@ def _deltas(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
             ]
         }
         yield {"tool_calls": [{"index": place, "function": {"arguments": arguments}}]}
-    for word in (made["content"] or "").split():
-        yield {"content": word + " "}
+    for word in re.findall(r"\s*\S+", made["content"] or ""):
+        yield {"content": word}
 
 
 class ChatServer(Server):
