@@ -64,9 +64,9 @@ def test_a_version_without_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("command", "args", "label"),
     [
-        ("/usr/bin/python3", ["/home/me/shop.py", "--db", "x"], "shop.py"),
+        ("/usr/bin/python3", ["/srv/agents/shop.py", "--db", "x"], "shop.py"),
         ("npx", ["-y", "@modelcontextprotocol/server-files", "/data"], "server-files"),
-        ("/opt/tools/shop-server", [], "shop-server"),
+        ("/srv/tools/shop-server", [], "shop-server"),
         ("mcp-remote", ["https://me:secret@shop.example:8443/mcp?key=secret"], "shop.example/mcp"),
         ("C:\\tools\\shop.exe", ["--quiet"], "shop.exe"),
     ],

@@ -19,6 +19,9 @@ from workbench.adapters.mcp.opened import claim
 if TYPE_CHECKING:
     from workbench.seam.patching import Patches
 
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
 _HANDSHAKE_S = 60.0
 _LINK = "_workbench_link"
 _AGAIN: ContextVar[bool] = ContextVar("mcp_heard_again", default=False)
@@ -106,45 +109,39 @@ def hook_sessions(patches: Patches) -> None:
     session_class: Any = import_module("mcp.client.session").ClientSession
     errors = FirstErrors()
 
-    def entered(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        _linked(instance)
-        return wrapped(*args, **kwargs)
-
-    async def asking(
-        wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    async def asking(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> Any:
         return await _asked(_linked(instance), errors, wrapped, args, kwargs)
 
-    async def telling(
-        wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        if not _linked(instance).away:
-            await wrapped(*args, **kwargs)
+    patches.wrap(session_class, "__aenter__", _entered)
+    patches.wrap(session_class, "send_request", asking)
+    patches.wrap(session_class, "send_notification", _telling)
+    patches.wrap(session_class, "_received_request", _was_asked)
+    patches.wrap(session_class, "_received_notification", _was_told)
+    getattr(session_class, "_handle_incoming")  # noqa: B009 - must be there
 
-    async def was_asked(
-        wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        running = _linked(instance).running
-        with within(running[-1].context if running else None):
-            return await wrapped(*args, **kwargs)
 
-    async def was_told(
-        wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        if _AGAIN.get():
-            return await wrapped(*args, **kwargs)
-        said = (args[0] if args else kwargs["notification"]).model_dump(
-            by_alias=True, mode="json", exclude_none=True
-        )
-        _linked(instance).note(said["method"], said.get("params"))
+def _entered(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> Any:
+    _linked(instance)
+    return wrapped(*args, **kwargs)
+
+
+async def _telling(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> None:
+    if not _linked(instance).away:
+        await wrapped(*args, **kwargs)
+
+
+async def _was_asked(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> Any:
+    running = _linked(instance).running
+    with within(running[-1].context if running else None):
         return await wrapped(*args, **kwargs)
 
-    patches.wrap(session_class, "__aenter__", entered)
-    patches.wrap(session_class, "send_request", asking)
-    patches.wrap(session_class, "send_notification", telling)
-    patches.wrap(session_class, "_received_request", was_asked)
-    patches.wrap(session_class, "_received_notification", was_told)
-    getattr(session_class, "_handle_incoming")  # noqa: B009 - must be there
+
+async def _was_told(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> Any:
+    if not _AGAIN.get():
+        notification = args[0] if args else kwargs["notification"]
+        said = notification.model_dump(by_alias=True, mode="json", exclude_none=True)
+        _linked(instance).note(said["method"], said.get("params"))
+    return await wrapped(*args, **kwargs)
 
 
 def _linked(session: Any) -> Link:
@@ -159,8 +156,8 @@ async def _asked(
     link: Link,
     errors: FirstErrors,
     wrapped: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    args: Args,
+    kwargs: Kwargs,
 ) -> Any:
     names = ("request", "result_type", "request_read_timeout_seconds", "metadata",
              "progress_callback")  # fmt: skip
