@@ -10,6 +10,7 @@ import difflib
 
 from workbench.errors import UnknownApiError
 
+from .anthropic_count import AnthropicCountView
 from .anthropic_messages import AnthropicMessagesView
 from .base import (
     JSON,
@@ -62,6 +63,7 @@ def register(added: PayloadView) -> None:
 register(OpenAIChatView())
 register(OpenAIResponsesView())
 register(AnthropicMessagesView())
+register(AnthropicCountView())
 register(NeutralView())
 register(GoogleView())
 register(OpenAIEmbeddingsView())
