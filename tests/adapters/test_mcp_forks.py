@@ -148,3 +148,26 @@ def test_two_recordings_differ_by_the_list_in_words(
     found = first.diff(second)
     assert found.headline == f"first divergence: between turns: {CHANGED}"
     assert "inputSchema" not in str(found)
+
+
+def test_a_server_that_cannot_be_started_says_why(recorded: workbench.RunResult) -> None:
+    """Where a fork goes live and the command is gone, the call fails with the system's own error,
+    and not with a connection that was closed."""
+
+    async def moved() -> None:
+        gone = shop().model_copy(update={"command": "no-such-python"})
+        async with session(gone) as client:
+            await client.list_tools()
+            await client.call_tool("get_order", {"order_id": 7})
+
+    place = workbench.entry(recorded.trace.tools("get_order")[0].id)
+    fork = workbench.fork(moved, recorded.trace, live_from=place)
+    assert fork.status == "failed"
+    assert "No such file or directory: 'no-such-python'" in _all_of(fork.error)
+    failed = fork.trace.tools("get_order")[0].error
+    assert failed is None or failed.type in ("FileNotFoundError", "CancelledError")
+
+
+def _all_of(error: BaseException | None) -> str:
+    members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return " ".join([repr(error), str(error), *map(_all_of, members)])

@@ -92,11 +92,15 @@ async def perform(
     link: Link, asked: Asked, params: Any, seam: Seam | None, notes: list[Any] | None = None
 ) -> dict[str, Any]:
     """Ask the live server, which is begun with first if it was not so far."""
-    if asked.method not in (INITIALIZE, DISCOVER):
-        await link.ready(seam)
     heard = link.begin()
     try:
+        if asked.method not in (INITIALIZE, DISCOVER):
+            await link.ready(seam)
         result = await asked.make(params, heard.progress(asked.progress))
+    except Exception as error:
+        if link.failure is not None and error is not link.failure:
+            raise link.failure from error
+        raise
     finally:
         link.end(heard)
         if notes is not None:

@@ -78,6 +78,7 @@ class Link:
 
     def __init__(self, wire: Wire, opened: Opened | None) -> None:
         self.wire = wire
+        self.opened = opened
         self.label = opened.label if opened is not None else None
         self.nowhere = opened is not None and opened.nowhere
         self.name: str | None = None
@@ -95,6 +96,11 @@ class Link:
     def server(self) -> str | None:
         """The server's own name, as far as it is known."""
         return self.name or self.wire.server()
+
+    @property
+    def failure(self) -> OSError | None:
+        """Why the server could not be started, where it was to be."""
+        return self.opened.failure if self.opened is not None else None
 
     @property
     def away(self) -> bool:

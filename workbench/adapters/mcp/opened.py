@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Opened:
     """A way to a server."""
 
@@ -24,6 +24,8 @@ class Opened:
     """What it reaches, by a name that is the same on another machine: no folder, no port."""
     nowhere: bool = False
     """It leads nowhere, since nothing can go live in this run."""
+    failure: OSError | None = None
+    """Why the server could not be started, once it was to be."""
 
 
 _OPENED: ContextVar[tuple[Opened, ...]] = ContextVar("workbench_mcp_opened", default=())

@@ -15,16 +15,21 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from workbench.adapters.mcp.opened import Opened
+
 
 class LateProcess(Process):
     """Stands for a process.
 
     Args:
         start: starts the real one.
+        opened: is told why, where it cannot be started: the transport says no more than that the
+            connection was closed.
     """
 
-    def __init__(self, start: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(self, start: Callable[[], Awaitable[Any]], opened: Opened) -> None:
         self._start = start
+        self._opened = opened
         self._real: Any = None
         self._lock = asyncio.Lock()
         self._there = asyncio.Event()
@@ -44,7 +49,12 @@ class LateProcess(Process):
             if self._over:
                 raise ClosedResourceError
             if self._real is None:
-                self._real = await self._start()
+                try:
+                    self._real = await self._start()
+                except OSError as error:
+                    self._opened.failure = error
+                    self.finish()
+                    raise
                 self._there.set()
         return self._real
 

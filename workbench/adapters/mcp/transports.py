@@ -71,18 +71,19 @@ def never_live(seam: Seam | None) -> bool:
 
 def _start_process(wrapped: Any, _instance: Any, args: Args, kwargs: Kwargs) -> Awaitable[Any]:
     given = dict(zip(("command", "args"), args, strict=False)) | kwargs
-    note_opened(Opened(label_of_command(str(given.get("command")), given.get("args") or ())))
+    opened = Opened(label_of_command(str(given.get("command")), given.get("args") or ()))
+    note_opened(opened)
     seam = current_seam()
     if seam is None or seam.session.setting.recording:
         started: Awaitable[Any] = wrapped(*args, **kwargs)
         return started
-    return _late(lambda: wrapped(*args, **kwargs))
+    return _late(lambda: wrapped(*args, **kwargs), opened)
 
 
-async def _late(start: Callable[[], Awaitable[Any]]) -> Any:
+async def _late(start: Callable[[], Awaitable[Any]], opened: Opened) -> Any:
     from workbench.adapters.mcp.process import LateProcess
 
-    return LateProcess(start)
+    return LateProcess(start, opened)
 
 
 def _http(wrapped: Any, _instance: Any, args: Args, kwargs: Kwargs) -> Any:
