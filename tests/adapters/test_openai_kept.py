@@ -1,12 +1,13 @@
 """Responses that stay with the provider: what may be continued live, and what is not recorded."""
 
+import asyncio
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from loopback import Server
-from openai_responses import given, made, said
+from openai_responses import amade, given, made, said
 
 import workbench
 from workbench import UsageError, turn
@@ -116,6 +117,54 @@ def test_what_comes_later_by_other_calls_is_refused(
         ask(speaker.url)
     assert what in str(refused.value)
     assert len(speaker.seen) == sent
+
+
+def _socket(url: str) -> Any:
+    with made(url).responses.connect():
+        pass
+
+
+def _realtime(url: str) -> Any:
+    made(url).beta.realtime.connect(model="m").enter()
+
+
+def _asocket(url: str) -> Any:
+    async def go() -> None:
+        async with amade(url).beta.realtime.connect(model="m"):
+            pass
+
+    asyncio.run(go())
+
+
+def _failure(ask: Callable[[str], Any], url: str) -> Exception | None:
+    """What it raises, since the server speaks no such protocol."""
+    try:
+        ask(url)
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (_socket, "the WebSocket of ResponsesConnectionManager"),
+        (_realtime, "the WebSocket of RealtimeConnectionManager"),
+        (_asocket, "the WebSocket of AsyncRealtimeConnectionManager"),
+    ],
+)
+def test_no_websocket_is_opened_where_a_recording_answers(
+    speaker: Server, connections: list[object], ask: Callable[[str], Any], told: str
+) -> None:
+    """What goes over a WebSocket is not recorded: a recording warns, a replay opens none."""
+    if ask is _socket and not hasattr(made(speaker.url).responses, "connect"):
+        pytest.skip("this release has no such connection")
+    with workbench.recording() as recorded, pytest.warns(UserWarning, match=told):
+        assert not isinstance(_failure(ask, speaker.url), UsageError)
+    connections.clear()
+    with pytest.raises(UsageError, match=told), workbench.replaying(recorded.trace):
+        ask(speaker.url)
+    assert connections == []
 
 
 def test_the_whole_request_is_kept(speaker: Server) -> None:

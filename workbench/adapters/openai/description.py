@@ -103,6 +103,19 @@ OPENAI = Sdk(
         "openai.lib.azure": ("AzureOpenAI", "AsyncAzureOpenAI"),
     },
     client_error="OpenAIError",
+    sockets=tuple(
+        f"openai.resources.{name}"
+        for name in (
+            "beta.realtime.realtime",
+            "beta.responses.responses",
+            "live.forks",
+            "live.live",
+            "live.sideband",
+            "realtime.realtime",
+            "realtime.translations.translations",
+            "responses.responses",
+        )
+    ),
     key_names=_key_name,
     fetches_key=_fetches_key,
     key_headers=_key_headers,

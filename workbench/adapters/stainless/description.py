@@ -72,6 +72,10 @@ class Sdk:
     """And those that begin like this."""
     asked_headers: frozenset[str] = frozenset()
     """The only request headers that are kept: they can change the answer, and hold no secret."""
+    sockets: tuple[str, ...] = ()
+    """The modules with classes that open WebSockets; a release need not have them all."""
+    opens_sockets: str = "ConnectionManager"
+    """How the names of those classes end."""
     base: str = field(init=False)
     """Its module with the two classes that every client is of."""
 

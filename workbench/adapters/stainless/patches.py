@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.asking import call_of
 from workbench.adapters.stainless.description import Endpoint, Sdk, path_of
 from workbench.adapters.stainless.hooks import CAUGHT, AsyncSdkHooks, SdkHooks
-from workbench.errors import DriftError, UsageError
-from workbench.seam.current import COVERED, ENCLOSING, call_site, current_seam
+from workbench.adapters.stainless.passing import pass_by
+from workbench.adapters.stainless.sockets import hook_sockets
+from workbench.seam.current import COVERED, current_seam
 from workbench.seam.drivers import Seam, call_async, call_sync
 from workbench.seam.patching import Patches, Wrapper
-
-
-class _Told:
-    """The endpoints that each session was warned of."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.of: WeakKeyDictionary[Seam, set[str]] = WeakKeyDictionary()
-
-
-_told = _Told()
 
 
 def hook_sdk(about: Sdk, patches: Patches) -> None:
@@ -42,6 +29,7 @@ def hook_sdk(about: Sdk, patches: Patches) -> None:
     for module, names in about.clients.items():
         for name in names:
             _wrap(patches, module, f"{name}.__init__", partial(_construct, about))
+    hook_sockets(about, patches)
 
 
 def _wrap(patches: Patches, module: str, name: str, wrapper: Wrapper) -> None:
@@ -81,9 +69,11 @@ def _met(
         sdk.settle_key(about, client)
         return None
     asked = sdk.Asked.of(about, client, args, kwargs)
-    endpoint = about.endpoint(asked.options)
+    endpoint = asked.found
     if endpoint is None or _is_other(endpoint, asked.options):
-        _elsewhere(seam, asked, endpoint)
+        where = f"{str(asked.options.method).upper()} {path_of(asked.options)}"
+        pass_by(seam, about, where if endpoint is None else f"{where} with {endpoint.unless}=True")
+        sdk.settle_key(about, client)
         return None
     return seam, asked.settled()
 
@@ -131,55 +121,3 @@ def _is_other(endpoint: Endpoint, options: Any) -> bool:
     """Whether a call's body makes it one of another kind."""
     bodies = [each for each in (options.json_data, options.extra_json) if isinstance(each, Mapping)]
     return any(each.get(endpoint.unless) is True for each in bodies)
-
-
-def _elsewhere(seam: Seam, asked: sdk.Asked, endpoint: Endpoint | None) -> None:
-    """Decide on a call of another endpoint or kind, which this version does not record.
-
-    Raises:
-        UsageError: the run is a replay or a fork, where the call is not in the recording. Where
-            the run is strict it ends as drifted, also if the agent swallows this.
-    """
-    where = f"{str(asked.options.method).upper()} {path_of(asked.options)}"
-    if endpoint is not None:
-        where += f" with {endpoint.unless}=True"
-    if ENCLOSING.get() is None:  # a tool's result is recorded, so what it calls need not be
-        if not seam.session.setting.recording:
-            raise _refused(seam, asked.about, f"{where} at {call_site() or 'an unknown line'}")
-        _warn_once(seam, asked.about, where)
-    sdk.settle_key(asked.about, asked.client)
-
-
-def _refused(seam: Seam, about: Sdk, call: str) -> UsageError:
-    why = (
-        "a replay makes no live calls"
-        if seam.session.setting.offline
-        else "a fork cannot tell whether it belongs before or after the place where it goes live, "
-        "nor whether it changes anything"
-    )
-    text = (
-        f"{call} is not in the recording: of {about.title} this version records {about.recorded} "
-        f"only. It was not sent, since {why}. Put the call into a function with @workbench.tool: "
-        "then its result is recorded and replayed"
-    )
-    with seam.lock:
-        if seam.session.policy.strict:
-            seam.session.drift = seam.session.drift or DriftError(text)
-        else:
-            seam.session.ledger.note(text)
-    return UsageError(text)
-
-
-def _warn_once(seam: Seam, about: Sdk, where: str) -> None:
-    with _told.lock:
-        told = _told.of.setdefault(seam, set())
-        if where in told:
-            return
-        told.add(where)
-    text = (
-        f"{where} was made, and not recorded: of {about.title} this version records "
-        f"{about.recorded} only. Put the call into a function with @workbench.tool to record its "
-        "result"
-    )
-    seam.session.ledger.note(text)
-    warnings.warn(text, stacklevel=2)

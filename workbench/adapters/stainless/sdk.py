@@ -49,6 +49,8 @@ class Asked:
     stream_cls: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    found: Endpoint | None
+    """What is called; None when it is not recorded."""
 
     @classmethod
     def of(cls, about: Sdk, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked:
@@ -56,14 +58,14 @@ class Asked:
         cast_to = args[0] if args else kwargs["cast_to"]
         options = args[1] if len(args) > 1 else kwargs["options"]
         stream = bool(kwargs.get("stream"))
-        return cls(about, client, cast_to, options, stream, kwargs.get("stream_cls"), args, kwargs)
+        stream_cls, found = kwargs.get("stream_cls"), about.endpoint(options)
+        return cls(about, client, cast_to, options, stream, stream_cls, args, kwargs, found)
 
     @property
     def endpoint(self) -> Endpoint:
-        """What is called; only asked of calls that are recorded."""
-        found = self.about.endpoint(self.options)
-        assert found is not None  # noqa: S101 - else the call was passed on
-        return found
+        """What is called, of a call that is recorded."""
+        assert self.found is not None  # noqa: S101 - else the call was passed on
+        return self.found
 
     def settled(self) -> Asked:
         """The same, with its body read: what can be read only once, such as a file or an iterator,
