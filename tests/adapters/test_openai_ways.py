@@ -101,6 +101,17 @@ def azure(url: str) -> Any:
     return see(made.chat.completions.create(**options("ok", "plain")))
 
 
+def azure_deployment(url: str) -> Any:
+    """The same with a deployment in its address."""
+    made = openai.AzureOpenAI(
+        azure_endpoint=url.removesuffix("/v1"),
+        azure_deployment="mine",
+        api_version="2024-10-21",
+        api_key="sk-secret-key",
+    )
+    return [see(chunk) for chunk in made.chat.completions.create(**options("ok", "stream"))]
+
+
 def key_function(url: str) -> Any:
     """A key that is fetched for each call."""
     made = client(url)
@@ -201,6 +212,7 @@ WAYS = [
     streaming_lines,
     posted,
     azure,
+    azure_deployment,
     key_function,
     legacy_transport,
     of_module,
