@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.adapters.mcp.listing import note_changes, recorded_tools
-from workbench.errors import RunCancelled, UsageError
-from workbench.seam.current import current_seam
+from workbench.errors import UsageError
+from workbench.seam.current import whose
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -191,13 +191,5 @@ class Link:
         said = {"method": method, **({"params": params} if params is not None else {})}
         if self.running:
             self.running[-1].notes.append(said)
-        elif len(self.between) < _BETWEEN and _is_open():
+        elif len(self.between) < _BETWEEN and whose() is not None:
             self.between.append(said)
-
-
-def _is_open() -> bool:
-    """Whether a session is open that a call made here and now would belong to."""
-    try:
-        return current_seam() is not None
-    except (RunCancelled, UsageError):
-        return False

@@ -22,7 +22,7 @@ from workbench.adapters.mcp.opened import (
     note_opened,
 )
 from workbench.errors import UsageError
-from workbench.seam.current import current_seam
+from workbench.seam.current import current_seam, whose
 from workbench.trace.edits import ToolArgumentsEdit
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _socket(wrapped: Any, _instance: Any, args: Args, kwargs: Kwargs) -> Any:
 
 async def _run_server(wrapped: Any, _instance: Any, args: Args, kwargs: Kwargs) -> Any:
     """A server that runs in this process, for a client that never asks it."""
-    if not never_live(current_seam()):
+    if not never_live(whose()):
         return await wrapped(*args, **kwargs)
     given = dict(zip(("read_stream", "write_stream"), args, strict=False)) | kwargs
     async with given["read_stream"] as reading, given["write_stream"]:
