@@ -13,6 +13,7 @@ from workbench.trace.labels import clip
 from workbench.trace.prices import total
 from workbench.trace.scan import ENTRY_KINDS
 from workbench.trace.summary import marks_of
+from workbench.trace.toollists import called
 
 if TYPE_CHECKING:
     from workbench.trace.trace import Entry, Trace
@@ -86,7 +87,7 @@ def open_entries(trace: Trace) -> list[Entry]:
 def _head(trace: Trace, counts: dict[str, int]) -> list[str]:
     out = [f"{trace.name or trace.id} · {headline(trace, trace.findings)}"]
     turns = len(trace.turns)
-    facts = [count(turns, "turn"), count(len(trace.tools()), "tool call")]
+    facts = [count(turns, "turn"), count(called(trace.tools()), "tool call")]
     for word, kinds in _OTHERS.items():
         number = sum(counts.get(kind, 0) for kind in kinds)
         facts += [count(number, word)] if number else []

@@ -184,10 +184,11 @@ def _from_trace(out: Output, result: RunResult, given: Given, parent: Trace) -> 
 def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> None:
     from workbench.cli.words import cost, count, error_data, seconds, stored_output, usd
     from workbench.trace.prices import total
+    from workbench.trace.toollists import called
     from workbench.trace.trace import load
 
     trace = trace or load(str(path))
-    turns, tools = len(trace.turns), len(trace.tools())
+    turns, tools = len(trace.turns), called(trace.tools())
     facts = [seconds(trace.elapsed_s)]
     if turns:
         facts.append(cost(total(trace)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.trace.payloads import ToolSpec
+    from workbench.trace.trace import Entry
 
 PREFIX = "mcp:"
 """What the name of a request begins with that keeps up a session with an MCP server."""
@@ -34,6 +35,11 @@ _SHORT = {"inputSchema": "arguments", "outputSchema": "result"}
 def keeps_session(name: str | None) -> bool:
     """Whether a tool call of that name is none that a model asks for, but keeps up a session."""
     return bool(name) and str(name).startswith(PREFIX)
+
+
+def called(entries: Iterable[Entry]) -> int:
+    """How many of these are calls of tools, and not what keeps up a session."""
+    return sum(not keeps_session(entry.name) for entry in entries)
 
 
 def specs(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
