@@ -106,13 +106,12 @@ def test_edited_arguments_are_validated_like_the_models(server: ChatServer) -> N
 def test_a_changed_argument_is_a_drift(server: ChatServer) -> None:
     """A strict replay stops where a tool is called with something else than it was."""
     added = 0
-    tools: FunctionToolset[None] = FunctionToolset()
 
-    @tools.tool_plain
     def look_up(number: Annotated[int, AfterValidator(lambda n: n + added)]) -> str:
         ran.append(number)
         return f"order {number}"
 
+    tools: FunctionToolset[None] = FunctionToolset([look_up])
     server.answer = lambda asked: "".join(results(asked)) or call("look_up", number=101)
 
     def agent() -> Any:
@@ -182,19 +181,17 @@ def test_faults_reach_the_agent_as_the_library_has_it(server: ChatServer) -> Non
 
 def test_calls_at_once_are_each_answered(server: ChatServer) -> None:
     """Three calls in one reply run as tasks and in threads, and come back each to its own."""
-    tools: FunctionToolset[None] = FunctionToolset()
 
-    @tools.tool_plain
     async def slow(number: int) -> int:
         await asyncio.sleep(0.03 * (3 - number))
         ran.append(number)
         return number * 10
 
-    @tools.tool_plain
     def threaded(number: int) -> int:
         ran.append(number)
         return int(get_order(number=number)["number"]) + 5
 
+    tools: FunctionToolset[None] = FunctionToolset([slow, threaded])
     many = [call("slow", number=n) for n in (0, 1, 2)] + [call("threaded", number=3)]
     server.answer = lambda asked: " ".join(results(asked)) if results(asked) else many
 

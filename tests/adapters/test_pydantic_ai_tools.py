@@ -16,9 +16,8 @@ from pydantic_ai import (
     DeferredToolRequests,
     DeferredToolResults,
     ImageUrl,
-    ToolReturn,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturn
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_shop import own_loop, ran
 
@@ -86,11 +85,18 @@ def many_parcels() -> list[Parcel]:
     return [Parcel("Ada", DAY)]
 
 
-def told() -> ToolReturn[Order]:
+def told() -> Any:
     """A result with more for the model, and something for the application alone."""
     ran.append("told")
-    order = Order(number=7, total=Decimal(1))
-    return ToolReturn(order, content=["See:", PICTURE], metadata={"at": DAY, "pair": (1, 2)})
+    order: Any = Order(number=7, total=Decimal(1)) if TYPED else {"number": 7}
+    made: Any = ToolReturn
+    return made(order, content=["See:", PICTURE], metadata={"at": DAY, "pair": (1, 2)})
+
+
+TYPED = hasattr(ToolReturn, "__class_getitem__")
+"""Whether this release can say of what type a result's value is."""
+if TYPED:
+    told.__annotations__["return"] = ToolReturn[Order]
 
 
 async def pictures() -> Any:
@@ -120,8 +126,9 @@ def test_results_come_back_with_their_types() -> None:
     assert recorded.output["one_order"] == (Order(number=101, total=Decimal("149.99")), None)
     count = len(ran)
     replayed = wb.replay(agent, recorded.trace)
-    assert (replayed.status, len(ran)) == ("ok", count)
+    assert (replayed.status, len(ran)) == ("ok", count), replayed.drift
     assert replayed.output == recorded.output
+    assert repr(replayed.output) == repr(recorded.output)
     (order,) = recorded.trace.tools("one_order")
     assert order.result == {"number": 101, "total": Decimal("149.99")}
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from agents import Agent, OpenAIChatCompletionsModel, Runner, RunResult, function_tool
-from httpx2 import Limits
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 import workbench as wb
@@ -34,7 +33,7 @@ TOOLS = [function_tool(get_order), function_tool(refund)]
 
 def chat(url: str) -> OpenAIChatCompletionsModel:
     """A model on the server, whose connections are closed after each answer."""
-    http = DefaultAsyncHttpxClient(limits=Limits(max_keepalive_connections=0))
+    http = DefaultAsyncHttpxClient(headers={"connection": "close"})
     client = AsyncOpenAI(base_url=url, api_key="k", http_client=http)
     return OpenAIChatCompletionsModel("m", client)
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from chat_server import call, results
-from httpx2 import Limits
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -46,7 +45,7 @@ def shop(asked: dict[str, Any]) -> Any:
 
 def chat(url: str, **options: Any) -> OpenAIChatModel:
     """A model on the server, whose connections are closed after each answer."""
-    http = DefaultAsyncHttpxClient(limits=Limits(max_keepalive_connections=0))
+    http = DefaultAsyncHttpxClient(headers={"connection": "close"})
     client = AsyncOpenAI(base_url=url, api_key="k", http_client=http)
     return OpenAIChatModel("m", provider=OpenAIProvider(openai_client=client), **options)
 
@@ -108,10 +107,11 @@ def events(agent: Agent[None, Any], question: str) -> Any:
     """``run_stream_events``, the kind of each."""
 
     async def read() -> Any:
-        kinds: list[str] = []
-        async with agent.run_stream_events(question) as stream:
-            kinds += [event.event_kind async for event in stream]
-        return kinds
+        running: Any = agent.run_stream_events(question)
+        if not hasattr(running, "__aenter__"):  # so it was before version 2
+            return [event.event_kind async for event in running]
+        async with running as stream:
+            return [event.event_kind async for event in stream]
 
     return asyncio.run(read())
 
@@ -127,6 +127,7 @@ def seen(result: Any) -> Any:
         for part in message.parts
     ]
     usage = result.usage
+    usage = usage if hasattr(usage, "requests") else usage()  # a method, before version 2
     return parts, (usage.requests, usage.input_tokens, usage.output_tokens, usage.tool_calls)
 
 

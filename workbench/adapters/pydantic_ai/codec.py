@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import orjson
@@ -35,6 +35,8 @@ _EVENTS: Final[TypeAdapter[Any]] = TypeAdapter(
     config=ConfigDict(defer_build=True, ser_json_bytes="base64", val_json_bytes="base64"),
 )
 _COUNTS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_FIELDS: Final = {field.name for field in fields(ModelResponse)}
+"""What this release says of a response."""
 _ENDED: Final = {"tool_calls": "tool_call", "refusal": "content_filter"}
 _REASONS: Final = ("stop", "length", "content_filter", "tool_call", "error")
 
@@ -80,13 +82,14 @@ class ResponseCodec(Codec):
         given: Body = usage if isinstance(usage, dict) else {}
         counts = {name: given[name] for name in _COUNTS if isinstance(given.get(name), int)}
         ended = _ENDED.get(str(body.get("finish_reason")), body.get("finish_reason"))
-        more: dict[str, Any] = {"finish_reason": ended} if ended in _REASONS else {}
+        more: dict[str, Any] = {"provider_name": self.provider}
+        if ended in _REASONS:
+            more["finish_reason"] = ended
         return replace(
             response,
             usage=RequestUsage(**counts),
             model_name=str(body.get("model") or self._model_name),
-            provider_name=self.provider,
-            **more,
+            **{name: value for name, value in more.items() if name in _FIELDS},
         )
 
     def apply(self, given: Any, body: Body, was: Body) -> Any:

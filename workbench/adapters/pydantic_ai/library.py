@@ -147,7 +147,7 @@ class Replayed(StreamedResponse):
     @property
     def provider_name(self) -> str | None:
         """As it was recorded."""
-        name: str | None = self._begin.provider_name
+        name: str | None = getattr(self._begin, "provider_name", None)
         return name
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import typing
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 import pydantic_ai.messages
-from pydantic import TypeAdapter
-from pydantic_ai import ToolReturn
+from pydantic import ConfigDict, TypeAdapter
+from pydantic_ai.messages import ToolReturn
 
 from workbench.adapters.frameworks.results import Results as BaseResults
 from workbench.errors import TraceFormatError
@@ -29,6 +30,7 @@ _CONTENT: Final[dict[str, type]] = {
     if (kind := getattr(pydantic_ai.messages, name, None)) is not None
 }
 """What this release has of the types of contents that a tool may return."""
+_BYTES: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 _RETURN: Final = ("return_value", "content", "metadata", "tools")
 
 
@@ -69,14 +71,27 @@ class Results(BaseResults):
             raise TraceFormatError(
                 f"a result is marked as pydantic-ai's {name!r:.60}, which this release has not"
             )
-        return TypeAdapter(kind).validate_json(orjson.dumps(kept))
+        return _adapter(kind).validate_json(orjson.dumps([kept]))[0]
 
 
 def content_json(value: Any) -> Any:
     """What the library writes for contents such as images; None for anything else."""
     if type(value) is not _CONTENT.get(type(value).__name__):
         return None
-    return orjson.loads(TypeAdapter(type(value)).dump_json(value))
+    kind: Any = type(value)
+    data: dict[str, Any] = orjson.loads(_adapter(kind).dump_json([value]))[0]
+    for name in ("media_type", "identifier"):
+        if (
+            getattr(value, f"_{name}", "given") is None
+        ):  # it is worked out anew when it is asked for
+            data.pop(name, None)
+    return data
+
+
+@lru_cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    # In a list, since the settings of bytes cannot be given for a dataclass that has its own.
+    return TypeAdapter(list[kind], config=_BYTES)
 
 
 def _inner(annotation: Any) -> Any:

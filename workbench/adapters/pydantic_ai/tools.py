@@ -47,6 +47,8 @@ async def call_tool(
     if current_seam() is None:
         return await wrapped(*args, **kwargs)
     name, arguments, context, tool = _asked(*args, **kwargs)
+    if tool.tool_def.kind == "output":  # it is what the model said, and no call to the world
+        return await wrapped(*args, **kwargs)
     passing = _PASSING.get()
     ours = passing is not None and (
         passing.messages is context.messages and passing.call_id == context.tool_call_id
