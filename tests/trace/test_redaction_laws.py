@@ -56,6 +56,7 @@ VALUES = st.recursive(
 @given(VALUES)
 @settings(max_examples=150)
 @example("api_key=[redacted:secret:0123456789abcdef]x")
+@example({"id": f'pa"ss\\wört{KEY}'})
 def test_cleaning_twice_is_cleaning_once(value: Any) -> None:
     """A replay is given placeholders and cleans them again: nothing may move."""
     for each in (redactor(), redactor(RULE)):
@@ -169,6 +170,7 @@ def test_encoded_values_stay_readable(value: Any) -> None:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5).map("".join), st.integers(1, 9))
+@example(text=f'pa"ss\\wört{KEY}', size=1)
 def test_the_chunks_of_a_stream_make_up_the_clean_text(text: str, size: int) -> None:
     """However a reply is cut, its chunks hold together what the whole text would."""
     assume("[redacted" not in text and "TCK" not in text)

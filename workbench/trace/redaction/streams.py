@@ -134,7 +134,6 @@ class Stream:
         """Write placeholders into the pieces of a text, and forget them."""
         if not slot.pieces:
             return
-        text = slot.context + slot.waiting
         news = [piece.text for piece in slot.pieces]
         for _ in range(PASSES):
             now = slot.context + "".join(news)
@@ -146,7 +145,8 @@ class Stream:
             if new != piece.text:
                 held = self._held[piece.chunk]
                 held[1] = _with(held[1], piece.path, new)
-        slot.context = text[-_CONTEXT:]
+        # As it is written: behind a placeholder a secret may begin, where none could before.
+        slot.context = (slot.context + "".join(news))[-_CONTEXT:]
         slot.pieces.clear()
 
     def _split(self, pieces: list[str], begin: int, text: str, found: list[Match]) -> Iterator[str]:

@@ -84,8 +84,12 @@ class Texts:
     def clean_id(self, text: str) -> str:
         """The same for an id, by which parts of a trace refer to each other: only a provider's key
         and a value of the environment are no id."""
-        found = self._apart(text, self._on_ids(text))
-        return self._replaced(text, found) if found else text
+        for _ in range(PASSES):
+            found = self._apart(text, self._on_ids(text))
+            if not found:
+                break
+            text = self._replaced(text, found)
+        return text
 
     def find(self, text: str) -> list[Match]:
         """The secrets in a text, in order and apart from each other and from placeholders."""
