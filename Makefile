@@ -27,10 +27,10 @@ HEAVY := (slow or model) and not (browser or benchmark)
 # In a process of their own: the browser's driver keeps an event loop running in its thread.
 PAGE := browser and not benchmark
 
-.PHONY: help env browser lab test check bench pins clean
+.PHONY: help env browser lab test test-matrix check bench pins clean
 
 help:  ## show this list
-	@sed -nE 's/^([a-z]+):.*  ## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 env: $(INSTALLED) browser  ## make .venv with everything that development needs
 
@@ -64,6 +64,9 @@ test: check browser  ## run every test, the browser's and the page's too
 	$(BIN)/python -m pytest -m "$(HEAVY)"
 	$(BIN)/python -m pytest -m "$(PAGE)"
 
+test-matrix: test  ## the same, and the adapters' tests on older releases of the libraries
+	$(BIN)/python .ci/matrix
+
 check: $(INSTALLED) $(MODULES)  ## lint, types and layers, in under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -94,5 +97,5 @@ pins:  ## write constraints.txt anew, from the newest versions that fit
 	  cp "$$folder/pins" constraints.txt
 
 clean:  ## remove the environment, caches and what runs left behind
-	rm -rf $(VENV) $(PEERS) node_modules runs screenshots build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .matrix node_modules runs screenshots build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
