@@ -1,11 +1,13 @@
 """Agents of frameworks whose tools are an MCP server's."""
 
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_ways import plain, shop, watched
+from mcp_ways import SHOP, plain, shop, watched
 
 import workbench
 
@@ -130,3 +132,50 @@ def test_a_client_of_fastmcp_replays_with_no_process() -> None:
     with watched() as seen:
         replayed = workbench.replay(agent, recorded.trace)
     assert (seen, replayed.drift, replayed.output) == ([], None, recorded.output)
+
+
+_SCRIPT = """
+import asyncio
+import sys
+
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+
+async def main():
+    server = StdioServerParameters(command=sys.executable, args=[sys.argv[1]])
+    async with stdio_client(server) as (reading, writing):
+        async with ClientSession(reading, writing) as client:
+            await client.initialize()
+            result = await client.call_tool("get_order", {"order_id": 8})
+            print(result.content[0].text)
+
+
+asyncio.run(main())
+"""
+
+
+def test_a_script_is_recorded_and_replayed_by_the_command(tmp_path: Path) -> None:
+    """A program that imports the SDK only once it runs, by names of its own: recorded and replayed
+    unchanged, the second time with a server that is not there any more."""
+    (tmp_path / "agent.py").write_text(_SCRIPT)
+    server = tmp_path / "mcp_shop.py"
+    server.write_bytes(SHOP.read_bytes())
+
+    def command(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "workbench", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    said = command("record", "--to", "t.jsonl", "agent.py", "--", str(server))
+    assert "shop: order 8 is one chair" in said
+    server.unlink()
+    again = command("replay", "t.jsonl", "agent.py", "--", str(server))
+    assert "shop: order 8 is one chair" in again
+    assert "3 calls from the trace, 0 live" in again
