@@ -204,13 +204,14 @@ def change_items(said: list[Any], changes: Sequence[MessageChange]) -> list[Any]
         for place, new in instead.items()
         if by_model(said[place]) and not (new and new[0] is said[place])
     }
-    stale = {n for run in _runs(said) if touched.intersection(run) for n in run} - touched
+    turns = [run for run in _runs(said) if touched.intersection(run)] if touched else []
+    stale = {place: [said[n] for n in run] for run in turns for place in run}
     out: list[Any] = []
     for place in range(len(said) + 1):
         out += inserted.get(place, ())
         kept = said[place : place + 1]
         if place in stale:
-            kept = _unsigned(kept, within=[said[n] for n in _run_of(said, place)])
+            kept = _unsigned(kept, within=stale[place])
         out += instead.get(place, kept)
     return out
 
@@ -234,10 +235,6 @@ def _runs(said: Sequence[Any]) -> list[range]:
         else:
             runs.append(range(place, place + 1))
     return runs
-
-
-def _run_of(said: Sequence[Any], place: int) -> range:
-    return next(run for run in _runs(said) if place in run)
 
 
 def _unsigned(items: list[Any], within: list[Any]) -> list[Any]:
