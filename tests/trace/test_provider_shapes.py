@@ -67,6 +67,14 @@ def test_a_result_that_goes_alone_is_refused_with_a_way_out(tmp_path: Path, api:
     with pytest.raises(EditError) as caught:
         trace.edit().request(turn(2), drop=[RESULT[api]])
     assert "the call 'call_b' (lookup) has no result" in str(caught.value)
+    # One call of two goes alone where it is an item of its own, else both and both results.
+    more = {"openai.responses": "message 4 too", "anthropic.messages": "message 3, 4 too"}
+    mends = {mend.label: mend.edits for mend in caught.value.mends}
+    for label in (
+        f"leave out {more[api]}",
+        "keep the result's message, with words that say that it was taken out",
+    ):
+        assert Edits(trace, mends[label]).problems() == []
     both = trace.edit().request(turn(2), drop=[*CALLS[api], RESULT[api] - 1, RESULT[api]])
     new = only(both).rewrite(api, trace.turn(2).request)["body"]
     assert [m.role for m in view(api).messages(new)] == ["system", "user"]

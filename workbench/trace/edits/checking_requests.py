@@ -166,13 +166,12 @@ def _unnumbered(text: str) -> str:
 
 
 def _pair_mends(edits: Edits, edit: RequestEdit, said: Sequence[Message]) -> tuple[Mend, ...]:
-    dropped = {each.number for each in edit.messages if each.op == "drop"}
+    dropped = {each.number for each in edit.messages if each.op == "drop" and each.number}
     more: set[int] = set()
     inside: dict[int, int] = {}
     for first, last in _groups(said):
         group = range(first, last + 1)
-        if dropped.intersection(group):
-            more.update(number for number in group if number not in dropped)
+        more |= _tied(said, group, dropped) - dropped
         inside |= dict.fromkeys(group[1:], last + 1)
     mends = []
     if more:
@@ -180,7 +179,7 @@ def _pair_mends(edits: Edits, edit: RequestEdit, said: Sequence[Message]) -> tup
         kept = [each for each in edit.messages if each.number not in more or each.op == "insert"]
         label = f"leave out message {', '.join(map(str, sorted(more)))} too"
         mends.append(_mend(edits, edit, label, [*kept, *drops]))
-    if any(number and said[number - 1].role == "tool" for number in dropped):
+    if any(said[number - 1].role == "tool" for number in dropped):
         label = "keep the result's message, with words that say that it was taken out"
         mends.append(_mend(edits, edit, label, [_stands_in(each, said) for each in edit.messages]))
     if any(each.op == "insert" and each.number in inside for each in edit.messages):
@@ -198,15 +197,41 @@ def _mend(edits: Edits, edit: RequestEdit, label: str, changes: Sequence[Message
 
 
 def _groups(said: Sequence[Message]) -> list[tuple[int, int]]:
-    """The first and last number of each message that calls tools, with the results after it."""
+    """The first and last number of each turn that calls tools, with the results after it."""
     out = []
-    for first, message in enumerate(said, 1):
-        if message.tool_calls:
-            last = first
-            while last < len(said) and said[last].role == "tool":
-                last += 1
-            out.append((first, last))
+    at = 0
+    while at < len(said):
+        if not said[at].tool_calls:
+            at += 1
+            continue
+        first = at
+        while at + 1 < len(said) and said[at + 1].continues:
+            at += 1
+        while at + 1 < len(said) and said[at + 1].role == "tool":
+            at += 1
+        out.append((first + 1, at + 1))
+        at += 1
     return out
+
+
+def _tied(said: Sequence[Message], group: range, dropped: set[int]) -> set[int]:
+    """What of a turn goes with what is dropped: the results of a call, the call of a result."""
+    gone = dropped.intersection(group)
+    while gone:
+        called = {call.id for n in gone for call in said[n - 1].tool_calls}
+        answered = {said[n - 1].tool_call_id for n in gone if said[n - 1].role == "tool"}
+        more = {n for n in group if _goes(said[n - 1], called, answered)} - gone
+        if not more:
+            break
+        gone |= more
+    return gone
+
+
+def _goes(message: Message, called: set[str | None], answered: set[str | None]) -> bool:
+    """Whether a message answers one of these calls, or makes a call that one of these answers."""
+    if message.role == "tool":
+        return bool(called) and (message.tool_call_id is None or message.tool_call_id in called)
+    return any(None in answered or call.id in answered for call in message.tool_calls)
 
 
 def _stands_in(each: MessageEdit, said: Sequence[Message]) -> MessageEdit:
