@@ -334,3 +334,29 @@ def test_outside_a_session_and_after_it_tools_are_the_librarys_own() -> None:
         assert picky.invoke({"number": 2}) == "2 EUR"
     finally:
         tool_adapter.install()
+
+
+def test_two_tools_of_one_name_are_told_apart() -> None:
+    """Another module's tool of the same name has no say: neither in the effect nor in the key."""
+
+    @wb.tool(effect="write", idempotency_key=lambda number: f"mine:{number}")
+    def close(number: int) -> str:
+        """Close a ticket."""
+        return f"closed {number}"
+
+    @wb.tool(name="close", effect="read", idempotency_key=lambda path: f"theirs:{path}")
+    def theirs(path: str) -> str:
+        """Close a file."""
+        return path
+
+    by_itself = wb.record(lambda: tool(close).invoke({"number": 7})).trace.entries[0]
+    assert (by_itself.effect, str(by_itself.key)[-6:]) == ("write", "mine:7")
+
+    @tool("close")
+    def around(number: int) -> str:
+        """Close a ticket, by another's hand."""
+        return close(number)
+
+    by_name = wb.record(lambda: around.invoke({"number": 8})).trace.entries
+    assert [(e.name, e.effect, str(e.key)[-6:]) for e in by_name] == [("close", "write", "mine:8")]
+    assert theirs("x") == "x"

@@ -7,6 +7,9 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 
+MOST_TURNS = 4
+"""A real model may go round in circles."""
+
 
 def langgraph_agent(
     base_url: str, tools: Sequence[Callable[..., Any]], *, model: str = "local", prompt: str = ""

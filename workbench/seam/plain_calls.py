@@ -100,8 +100,9 @@ class _Framed:
         arguments: dict[str, Any],
         effect: Effect | None,
         more: dict[str, Any] | None,
+        of: Any,
     ) -> None:
-        said = declared(name)
+        said = declared(name, arguments, of)
         request: dict[str, Any] = {"name": name, "arguments": encode(arguments, plain=True)}
         request |= more or {}
         key = said.key_of(**arguments) if said.key_of is not None else None
@@ -127,6 +128,7 @@ def tool_call(
     *,
     effect: Effect | None = None,
     more: dict[str, Any] | None = None,
+    of: Any = None,
     dump: Callable[[Any], Any] = dump_value,
     load: Callable[[Any], Any] = decode,
 ) -> Any:
@@ -142,6 +144,9 @@ def tool_call(
         make: makes the call; gets the arguments, which an edit may have changed.
         effect: ``"read"`` or ``"write"`` where the framework tells; None where it does not.
         more: whatever else tells two calls apart, such as ``{"server": "shop"}``.
+        of: the function that does it, where the framework knows: if that is a function with
+            ``@workbench.tool``, or wraps one, its effect and key count, whatever others of the
+            same name say.
         dump: a result as JSON that the trace keeps.
         load: the result again, from that JSON.
 
@@ -154,7 +159,7 @@ def tool_call(
     seam = current_seam()
     if seam is None or COVERED_TOOL.get() == name:
         return make(arguments)
-    framed = _Framed(name, arguments, effect, more)
+    framed = _Framed(name, arguments, effect, more, of)
 
     def made(request: Any) -> Any:
         tokens = COVERED_TOOL.set(name), COVERED.set(False)
@@ -174,6 +179,7 @@ async def atool_call(
     *,
     effect: Effect | None = None,
     more: dict[str, Any] | None = None,
+    of: Any = None,
     dump: Callable[[Any], Any] = dump_value,
     load: Callable[[Any], Any] = decode,
 ) -> Any:
@@ -181,7 +187,7 @@ async def atool_call(
     seam = current_seam()
     if seam is None or COVERED_TOOL.get() == name:
         return await make(arguments)
-    framed = _Framed(name, arguments, effect, more)
+    framed = _Framed(name, arguments, effect, more, of)
 
     async def made(request: Any) -> Any:
         tokens = COVERED_TOOL.set(name), COVERED.set(False)

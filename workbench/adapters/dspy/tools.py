@@ -66,7 +66,8 @@ class _Seen(_Proxy):
                     return function(**parsed)
                 return function(**tool._validate_and_parse_args(**arguments))  # noqa: SLF001
 
-            return take(tool.name, given, make, dump=results.dump, load=results.load)
+            options: Any = {"of": function, "dump": results.dump, "load": results.load}
+            return take(tool.name, given, make, **options)
 
         return run
 

@@ -124,7 +124,9 @@ class _Run:
     def _options(self) -> dict[str, Any]:
         # What LangChain's bridge to MCP servers says of a tool, as its server annotated it.
         reads = (self._tool.metadata or {}).get("readOnlyHint") is True
-        return {"effect": "read" if reads else None, "dump": self._dump, "load": self._load}
+        function = getattr(self._tool, "coroutine", None) or getattr(self._tool, "func", None)
+        effect = "read" if reads else None
+        return {"effect": effect, "of": function, "dump": self._dump, "load": self._load}
 
     def _changed(
         self, arguments: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]

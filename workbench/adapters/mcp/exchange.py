@@ -132,7 +132,7 @@ def described(link: Link, asked: Asked) -> Call:
     request |= {"meta": encode(meta, plain=True)} if meta else {}
     if asked.method != CALL_TOOL:
         return Call(kind="tool", name=name, effect="read", request=request)
-    said = declared(name)
+    said = declared(name, arguments)
     key = said.key_of(**arguments) if said.key_of is not None else None
     request |= {"key": key} if key is not None else {}
     effect = link.effect(name) or said.effect

@@ -53,7 +53,8 @@ class _Seen(_Proxy):
                 return method(*args, **kwargs) if changed is arguments else method(**load(changed))
 
             effect: Effect | None = "read" if names.only_reads(tool) else None
-            return tool_call(tool.name, arguments, make, effect=effect, dump=_dump, load=load)
+            options: Any = {"effect": effect, "of": method, "dump": _dump, "load": load}
+            return tool_call(tool.name, arguments, make, **options)
 
         def _dump(result: Any) -> Any:
             return dump(result, f"the result of the tool {tool.name}")
