@@ -19,12 +19,10 @@ from agents_shop import TOOLS, WAYS, Way, get_order, ran, ran_async, refund, str
 from agents_shop import shop_agent as make
 from chat_server import ChatServer, call, results
 from pydantic import BaseModel
-from pydantic_shop import own_loop, shop
+from shop_model import QUESTION, own_loop, shop
 
 import workbench as wb
 from workbench.faults import HttpError, ToolError, ToolTimeout
-
-QUESTION = "What did order 101 cost?"
 
 
 @pytest.fixture

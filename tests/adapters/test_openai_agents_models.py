@@ -30,12 +30,12 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 from openai_server import Server
+from shop_model import QUESTION
 
 import workbench as wb
 from workbench.edits import MessageEdit
 from workbench.faults import HttpError, StreamTruncate
 
-QUESTION = "What did order 101 cost?"
 asked: list[Any] = []
 """What the model was asked."""
 

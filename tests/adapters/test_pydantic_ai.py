@@ -10,19 +10,9 @@ from pydantic import AfterValidator
 from pydantic_ai import Agent, ModelRetry, RunContext
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.toolsets import FunctionToolset, WrapperToolset
-from pydantic_shop import (
-    QUESTION,
-    WAYS,
-    Way,
-    chat,
-    get_order,
-    own_loop,
-    ran,
-    ran_sync,
-    refund,
-    shop,
-)
+from pydantic_shop import WAYS, Way, chat, get_order, ran, ran_sync, refund
 from pydantic_shop import shop_agent as make
+from shop_model import QUESTION, own_loop, shop
 
 import workbench as wb
 from workbench.faults import HttpError, ToolError, ToolTimeout

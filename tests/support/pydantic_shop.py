@@ -1,11 +1,9 @@
 """A shop's agents, written with pydantic-ai, over a model server on loopback."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from chat_server import call, results
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -13,7 +11,6 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 import workbench as wb
 
-QUESTION = "What did order 101 cost?"
 ran: list[Any] = []
 """What the tools did for real."""
 
@@ -32,17 +29,6 @@ def refund(number: int, amount: float) -> str:
     return f"refunded {amount}"
 
 
-def shop(asked: dict[str, Any]) -> Any:
-    """The model: looks the order up, pays it back, and says so."""
-    got = results(asked)
-    if not got:
-        return call("get_order", number=101)
-    if len(got) == 1:
-        amount = 149.99 if "149.99" in got[0] else 0.5
-        return call("refund", number=101, amount=amount)
-    return "Done: " + ", ".join(got)
-
-
 def chat(url: str, **options: Any) -> OpenAIChatModel:
     """A model on the server, whose connections are closed after each answer."""
     http = DefaultAsyncHttpxClient(headers={"connection": "close"})
@@ -54,18 +40,6 @@ def shop_agent(url: str, **options: Any) -> Agent[None, Any]:
     """The agent with its two tools."""
     given: dict[str, Any] = {"name": "shop", "tools": [get_order, refund], **options}
     return Agent(chat(url), **given)
-
-
-@contextmanager
-def own_loop() -> Iterator[None]:
-    """A loop for ``run_sync``, which would leave one of its own open."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        yield
-    finally:
-        asyncio.set_event_loop(None)
-        loop.close()
 
 
 Way = Callable[[Agent[None, Any], str], Any]
