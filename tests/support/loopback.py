@@ -127,7 +127,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # -- streams ------------------------------------------------------------------------------
 
     def _stream(self, word: str, path: str, body: Any) -> None:
-        self._head(200, "text/event-stream", {"transfer-encoding": "chunked"})
+        self._head(200, self._speaker.stream_type, {"transfer-encoding": "chunked"})
         for number, event in enumerate(self._speaker.events(path, body)):
             if number == BREAKS_AFTER and word.startswith("mid-"):
                 self._break_off(word)

@@ -29,6 +29,8 @@ class Speaker:
     """The model that ``(path, body)`` asks for."""
     streams: Callable[[str, Any], bool] = lambda _path, body: bool(body.get("stream"))
     """Whether ``(path, body)`` asks for a stream."""
+    stream_type: str = "text/event-stream"
+    """What a stream says of itself."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """What each answer has, such as the id of the request."""
 

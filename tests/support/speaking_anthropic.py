@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from speaking import Speaker, event, pieces
+
+from workbench.adapters.http.frames import write_frame
 
 _TYPES = {
     400: "invalid_request_error",
@@ -100,6 +103,16 @@ def _error(status: int) -> dict[str, Any]:
     return {"type": "error", "error": told, "request_id": "req_1"}
 
 
+def _frames(path: str, asked: Any) -> Iterator[bytes]:
+    """The same events as AWS sends them."""
+    for each in _events(path, asked):
+        yield write_frame(each.decode().partition("data: ")[2].strip())
+
+
+def _of_bedrock(path: str, _asked: Any) -> str:
+    return unquote(path.rpartition("/")[0].rpartition("/")[2])
+
+
 def _of_vertex(path: str, _asked: Any) -> str:
     return path.rpartition("/")[2].partition(":")[0]
 
@@ -121,6 +134,19 @@ SPEAKERS = [
         error=_error,
         event_error=lambda: _event(_error(529)),
         model=_of_vertex,
+        headers={"request-id": "req_1"},
+    ),
+    Speaker(
+        knows=lambda path: path.endswith(("/invoke", "/invoke-with-response-stream")),
+        reply=message,
+        events=_frames,
+        error=_error,
+        event_error=lambda: write_frame(_error(529), "error"),
+        event_bad=write_frame('{"type": '),
+        model=_of_bedrock,
+        streams=lambda path, _asked: path.endswith("stream"),
+        comment=b"",
+        stream_type="application/vnd.amazon.eventstream",
         headers={"request-id": "req_1"},
     ),
     Speaker(

@@ -1,5 +1,6 @@
 """The ways of asking Anthropic's SDK, for the matrix of ``sdk_cases``."""
 
+from importlib.util import find_spec
 from typing import Any
 
 import anthropic
@@ -133,6 +134,25 @@ async def _abeta_count(made: Any, ask: Ask, note: Note) -> None:
     note(await made.beta.messages.count_tokens(**given))
 
 
+def _bedrock(url: str, key: str | None, retries: int | None) -> anthropic.AnthropicBedrock:
+    """A client for AWS, whose streams are binary; the key is what it signs with."""
+    http = anthropic.DefaultHttpxClient(verify=False, timeout=TIMEOUT_S)
+    return anthropic.AnthropicBedrock(http_client=http, **_of_aws(url, key, retries))
+
+
+def _async_bedrock(
+    url: str, key: str | None, retries: int | None
+) -> anthropic.AsyncAnthropicBedrock:
+    http = anthropic.DefaultAsyncHttpxClient(verify=False, timeout=TIMEOUT_S)
+    return anthropic.AsyncAnthropicBedrock(http_client=http, **_of_aws(url, key, retries))
+
+
+def _of_aws(url: str, key: str | None, retries: int | None) -> dict[str, Any]:
+    found = _options(url, None, retries)
+    signed = {} if key is None else {"aws_access_key": "AKID", "aws_secret_key": key}
+    return {**found, **signed, "aws_region": "us-east-1"}
+
+
 def _sync(name: str, ask: Any, api: str = "anthropic.messages", **more: Any) -> Way:
     return Way(api, name, client, ask, **more)
 
@@ -157,3 +177,12 @@ WAYS = [
     _sync("count", _count, "anthropic.count_tokens"),
     _async("async-beta-count", _abeta_count, "anthropic.count_tokens"),
 ]
+
+if find_spec("botocore") is not None:  # which reads the frames of AWS's streams
+    AWS = "anthropic.messages"
+    WAYS += [
+        Way(AWS, "bedrock", _bedrock, _create),
+        Way(AWS, "bedrock-stream", _bedrock, _stream, streams=True),
+        Way(AWS, "bedrock-helper", _bedrock, _helper, streams=True),
+        Way(AWS, "bedrock-async", _async_bedrock, _astream, is_async=True, streams=True),
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from workbench.adapters.http.framing import FRAMES, TEXT, Framing
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.description import Endpoint, Sdk, is_loopback
 
@@ -56,12 +57,24 @@ def provider(client: Any) -> str:
     return "anthropic" if own else "anthropic-compatible"
 
 
+def _framing(client: Any) -> Framing:
+    return FRAMES if _is_one(client, "BaseBedrockClient") else TEXT
+
+
+def _rewrites(client: Any) -> bool:
+    return _is_one(client, "BaseBedrockClient", "BaseVertexClient")
+
+
+def _is_one(client: Any, *names: str) -> bool:
+    return any(base.__name__ in names and _is_sdks(base) for base in type(client).__mro__)
+
+
 def _is_sdks(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "anthropic"
 
 
 def _key_name(client: Any) -> str:
-    is_azure = any(base.__name__ == "BaseFoundryClient" for base in type(client).__mro__)
+    is_azure = _is_one(client, "BaseFoundryClient")
     return "ANTHROPIC_FOUNDRY_API_KEY" if is_azure else "ANTHROPIC_API_KEY"
 
 
@@ -117,6 +130,8 @@ def describe() -> Sdk:
         key_headers=_key_headers,
         provider=provider,
         lacks_key=_lacks_key,
+        rewrites=_rewrites,
+        framing=_framing,
         usual_body=_usual_body,
         event_error=_event_error,
         raised_event=_raised_event,

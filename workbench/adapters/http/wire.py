@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _JSON = "application/json"
-_EVENTS = "text/event-stream"
+EVENTS = "text/event-stream; charset=utf-8"
+"""The type of a stream of events."""
 # A lone return at the end of the buffer may be half of one line end; the other half, left over,
 # is an empty line, which means nothing to a reader.
 _BLANK = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
@@ -68,23 +69,30 @@ def body_headers(headers: dict[str, str] | None, body: Any) -> dict[str, str]:
     """Headers for a plain body: one that was put together from a stream is no stream now."""
     found = {str(name).lower(): str(value) for name, value in (headers or {}).items()}
     kind = found.get("content-type", "")
-    if not kind or (not isinstance(body, str) and kind.startswith(_EVENTS)):
+    if not kind or (not isinstance(body, str) and is_stream(kind)):
         found["content-type"] = "text/plain" if isinstance(body, str) else _JSON
     return found
 
 
-def stream_headers(head: dict[str, Any], *, has_events: bool) -> dict[str, str]:
+def stream_headers(head: dict[str, Any], *, has_events: bool, kind: str = EVENTS) -> dict[str, str]:
     """Headers for a stream, whatever way it travelled when it was recorded.
 
     Args:
         head: what was kept of the response.
         has_events: whether any event came. Where none did, it may never have been a stream.
+        kind: the type of such a stream.
     """
     found = {str(name).lower(): str(value) for name, value in (head.get("headers") or {}).items()}
-    kind = found.get("content-type", "")
-    if not kind or (has_events and "rest" not in head and not kind.startswith(_EVENTS)):
-        found["content-type"] = f"{_EVENTS}; charset=utf-8"
+    told = found.get("content-type", "")
+    is_such = told.partition(";")[0] == kind.partition(";")[0]
+    if not told or (has_events and "rest" not in head and not is_such):
+        found["content-type"] = kind
     return found
+
+
+def is_stream(content_type: str) -> bool:
+    """Whether a body of this type is a stream of events."""
+    return content_type.startswith((EVENTS.partition(";")[0], "application/vnd.amazon.eventstream"))
 
 
 @dataclass(frozen=True, slots=True)

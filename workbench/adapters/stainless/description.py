@@ -8,6 +8,8 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from workbench.adapters.http.framing import TEXT, Framing
+
 if TYPE_CHECKING:
     from workbench.adapters.http.wire import Event
     from workbench.trace.entries import ErrorInfo
@@ -66,6 +68,10 @@ class Sdk:
     """That exception, of a client, from what was kept and a response with a good status."""
     lacks_key: Callable[[Any], bool] = lambda _client: False
     """Whether a client was made without a key, and will refuse to send anything."""
+    rewrites: Callable[[Any], bool] = lambda _client: False
+    """Whether a client, by itself, makes another path and body of what it is asked."""
+    framing: Callable[[Any], Framing] = lambda _client: TEXT
+    """How the events of a client's streams travel."""
     kept_headers: frozenset[str] = frozenset()
     """The response headers that matter to an agent or to whoever looks for a cause."""
     kept_prefixes: tuple[str, ...] = ()

@@ -200,10 +200,11 @@ class SdkHooks:
             content = body_bytes(body, headers)
             return sdk.make_response(request, status, headers, content=content)
         self._playback = Playback(self._asked, request, served)
+        kind = self._asked.about.framing(self._asked.client).content_type
         self._caught.response = sdk.make_response(
             request,
             status,
-            stream_headers(head, has_events=bool(served.chunks)),
+            stream_headers(head, has_events=bool(served.chunks), kind=kind),
             stream=self._playback.stream(is_async=self.is_async),
         )
         return self._caught.response

@@ -135,7 +135,29 @@ def build_request(asked: Asked) -> Any:
     client._maybe_override_cast_to(asked.cast_to, options)
     if asked.about.fetches_key(client):
         options = _with_dummy_key(asked.about, options)
+    if asked.about.rewrites(client):
+        options = _rewritten(client, options)
     return client._build_request(options)
+
+
+def _rewritten(client: Any, options: Any) -> Any:
+    """The options as a cloud wants them: its own path, and parts of the body elsewhere."""
+    try:
+        found = client._prepare_options(options)
+        return _at_once(found) if inspect.iscoroutine(found) else found
+    except Exception:  # noqa: BLE001 - it would have been raised before anything was sent
+        return options
+
+
+def _at_once(waiting: Any) -> Any:
+    """What a coroutine gives that waits for nothing."""
+    try:
+        waiting.send(None)
+    except StopIteration as done:
+        return done.value
+    finally:
+        waiting.close()
+    raise RuntimeError("the SDK waits for something while it prepares a request")
 
 
 def _with_dummy_key(about: Sdk, options: Any) -> Any:

@@ -13,14 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from workbench.adapters.http.wire import (
-    DONE,
-    Event,
-    Splitter,
-    body_bytes,
-    body_text,
-    write_event,
-)
+from workbench.adapters.http.wire import DONE, Event, body_bytes, body_text
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.description import Endpoint
 from workbench.adapters.stainless.errors import (
@@ -48,7 +41,8 @@ class Tee:
         self._is_async = is_async
         self._response = response
         self._tap = tap
-        self._splitter = Splitter()
+        self._framing = asked.about.framing(asked.client)
+        self._splitter = self._framing.splitter()
         self._pulling = False
         self.at = time.monotonic()
         """When the last event came."""
@@ -116,7 +110,7 @@ class Tee:
     def _rest(self) -> bytes:
         """What came after the last event, or instead of any: it is kept as text."""
         rest = self._splitter.rest()
-        if rest.strip():
+        if rest.strip() and self._framing.is_text:
             self._head["rest"] = body_text(rest, self._head.get("headers") or {})
         return rest
 
@@ -237,11 +231,10 @@ class Playback:
         self._asked = asked
         self._request = request
         endpoint = asked.endpoint
+        write = asked.about.framing(asked.client).write
         head = served.response if isinstance(served.response, dict) else {}
         names = head.get("event_names") or {}
-        self._left = [
-            write_event(chunk, _name(chunk, names, endpoint)) for chunk in served.chunks or ()
-        ]
+        self._left = [write(chunk, _name(chunk, names, endpoint)) for chunk in served.chunks or ()]
         self._left.reverse()
         self._error = served.error
         self.tap: Any = None
@@ -253,7 +246,7 @@ class Playback:
             self._left.insert(0, DONE if head.get("done", endpoint.done) else b"")
         elif _is_event(served.error):
             extra = served.error.model_extra or {}
-            self._left.insert(0, write_event(served.error.body, extra.get("event")))
+            self._left.insert(0, write(served.error.body, extra.get("event")))
             self._error = None
 
     def stream(self, *, is_async: bool) -> Any:
