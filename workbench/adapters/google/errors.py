@@ -105,8 +105,13 @@ class Raising:
         self._asked = asked
         self._is_async = is_async
 
-    def exception(self, info: ErrorInfo) -> BaseException:
-        """The exception that the agent's code gets for a recorded or injected error."""
+    def exception(self, info: ErrorInfo, *, inside: bool = False) -> BaseException:
+        """The exception that the agent's code gets for a recorded or injected error.
+
+        Args:
+            info: the error.
+            inside: whether it comes inside a stream.
+        """
         if info.type == "stopped" and info.module == "workbench":
             return DriftError(info.message)
         if info.type == "CancelledError":
@@ -116,8 +121,8 @@ class Raising:
         if info.type in _OWN and info.body is not None:
             return _inside(info)
         if info.type in ("UnknownApiResponseError", "JSONDecodeError") and info.body is not None:
-            return _caught(sdk.raise_for_text, str(info.body))
-        return self._lost(info) or _rebuilt(info)
+            return _caught(sdk.read_text, str(info.body))
+        return self._lost(info, inside=inside) or _rebuilt(info)
 
     def _of_answer(self, info: ErrorInfo) -> BaseException:
         http = sdk.library(self._asked.client, is_async=self._is_async)
@@ -135,11 +140,11 @@ class Raising:
     def _request(self, http: Any) -> Any:
         return sdk.http_request(self._asked, snapshot(self._asked.body), http)
 
-    def _lost(self, info: ErrorInfo) -> BaseException | None:
+    def _lost(self, info: ErrorInfo, *, inside: bool) -> BaseException | None:
         """A failure of the connection; None where it is something else."""
         http = sdk.library(self._asked.client, is_async=self._is_async)
         if http.__name__ == "aiohttp":
-            return _of_aiohttp(http, info)
+            return _of_aiohttp(http, info, inside=inside)
         kind = getattr(http, _INJECTED.get(info.type, info.type), None)
         if not (isinstance(kind, type) and issubclass(kind, http.RequestError)):
             return None
@@ -156,11 +161,15 @@ def _senders(http: Any) -> Any:
     return httpx
 
 
-def _of_aiohttp(http: Any, info: ErrorInfo) -> BaseException | None:
+def _of_aiohttp(http: Any, info: ErrorInfo, *, inside: bool) -> BaseException | None:
     if info.type == "timeout":
         return TimeoutError(info.message)
+    lost: BaseException
+    if info.type == "connection_reset" and inside:
+        lost = http.ClientPayloadError(info.message)
+        return lost
     if info.type == "connection_reset":
-        lost: BaseException = http.ClientOSError(errno.ECONNRESET, info.message)
+        lost = http.ClientOSError(errno.ECONNRESET, info.message)
         return lost
     if info.type == "connection_refused":
         return _unconnected(http.ClientConnectorError, "", 443, [errno.ECONNREFUSED, info.message])

@@ -147,7 +147,7 @@ class GoogleHooks:
 
     def exception(self, info: ErrorInfo) -> BaseException:
         """The SDK's own exception, or that of its HTTP library, which it lets through."""
-        return self._raising.exception(info)
+        return self._raising.exception(info, inside=self._tee is not None)
 
     def deliver(self, served: Served) -> Any:
         """What the door would give, of which the SDK makes its own types."""

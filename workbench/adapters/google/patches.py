@@ -129,11 +129,16 @@ def _construct(wrapped: Any, _client: Any, args: tuple[Any, ...], kwargs: dict[s
     """Make a client. Where a recording answers, one without a key is as good as any."""
     from google.auth.exceptions import GoogleAuthError
 
+    seam = current_seam()
+    setting = None if seam is None or args else seam.session.setting
+    may_do_without = setting is not None and not setting.recording
+    if setting is not None and setting.offline and sdk.looks_for_project(kwargs):
+        wrapped(**sdk.offline_client(kwargs))
+        return
     try:
         wrapped(*args, **kwargs)
     except (ValueError, GoogleAuthError) as error:
-        seam = current_seam()
-        if seam is None or seam.session.setting.recording or args or kwargs.get("api_key"):
+        if not may_do_without or kwargs.get("api_key"):
             raise
         try:
             wrapped(**sdk.offline_client(kwargs))

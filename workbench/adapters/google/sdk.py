@@ -9,6 +9,8 @@ adapter's tests run on both.
 from __future__ import annotations
 
 import copy
+import inspect
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -225,11 +227,12 @@ def own_response(headers: dict[str, str]) -> Any:
     return _api_client.HttpResponse(headers, response_stream=[])
 
 
-def raise_for_text(text: str) -> None:
-    """Have the SDK read a text inside a stream that is no JSON."""
+def read_text(text: str) -> Any:
+    """Have the SDK read a text inside a stream; it raises where that is no JSON."""
     from google.genai import _api_client
 
-    _api_client.HttpResponse._load_json_from_response(text)
+    # The oldest releases have no exception of their own for it.
+    return getattr(_api_client.HttpResponse, "_load_json_from_response", json.loads)(text)
 
 
 def answer(headers: dict[str, str], text: str) -> Any:
@@ -251,11 +254,11 @@ def as_tried(headers: dict[str, str], pieces: Callable[[], Any], apieces: Callab
 
     class Played(_api_client.HttpResponse):  # type: ignore[misc, name-defined, unused-ignore]
         def segments(self) -> Any:
-            return map(self._load_json_from_response, pieces())
+            return map(read_text, pieces())
 
         async def async_segments(self) -> Any:
             async for piece in apieces():
-                yield self._load_json_from_response(piece)
+                yield read_text(piece)
 
     return Played(headers, response_stream=None)
 
@@ -286,7 +289,7 @@ def stand_in(client: Any, once: Any, sleep: Any, options: Any, *, is_async: bool
     own = options.get("retry_options") if isinstance(options, dict) else None
     own = getattr(options, "retry_options", None) if own is None else own
     retry = client._async_retry if is_async else client._retry
-    if own:
+    if own and _heeds_options(client):
         from google.genai import _api_client, types
 
         rules = types.HttpRetryOptions.model_validate(own)
@@ -301,6 +304,11 @@ def stand_in(client: Any, once: Any, sleep: Any, options: Any, *, is_async: bool
     return double
 
 
+def _heeds_options(client: Any) -> bool:
+    """Whether this release takes rules for tries with a call, and not from its client only."""
+    return "http_options" in inspect.signature(client._request).parameters
+
+
 def try_once(client: Any, http_request: Any, stream: bool, *, is_async: bool) -> Any:  # noqa: FBT001
     """A single try of the SDK's over the network (or an awaitable)."""
     once = client._async_request_once if is_async else client._request_once
@@ -310,13 +318,25 @@ def try_once(client: Any, http_request: Any, stream: bool, *, is_async: bool) ->
 # -- keys -------------------------------------------------------------------------------------
 
 
+def _for_vertex(kwargs: dict[str, Any]) -> bool:
+    given = kwargs.get("vertexai")
+    if given is not None:
+        return bool(given)
+    names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+    return any(os.environ.get(name, "").lower() in ("1", "true") for name in names)
+
+
+def looks_for_project(kwargs: dict[str, Any]) -> bool:
+    """Whether a client for Vertex AI is told no project: then it asks this machine's files, and
+    the network."""
+    known = any(kwargs.get(name) for name in ("project", "api_key"))
+    known = known or any(map(os.environ.get, ("GOOGLE_CLOUD_PROJECT", *_KEYS)))
+    return _for_vertex(kwargs) and not known
+
+
 def offline_client(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a client that will not go live, with what it would refuse to do without."""
-    vertex = kwargs.get("vertexai")
-    if vertex is None:
-        names = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
-        vertex = any(os.environ.get(name, "").lower() in ("1", "true") for name in names)
-    if vertex:
+    if _for_vertex(kwargs):
         return {**kwargs, "project": DUMMY_PROJECT, "location": kwargs.get("location") or "global"}
     return {**kwargs, "api_key": DUMMY_KEY}
 
