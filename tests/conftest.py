@@ -44,6 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.benchmark)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_folder_of_one_s_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What commands remember of a user's recordings goes to a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_RUNS_DIR", str(tmp_path_factory.mktemp("own")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def live_calls() -> Iterator[list[str]]:
     """The addresses outside this machine that the test tried to reach; it fails if any are left.

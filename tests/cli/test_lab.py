@@ -102,7 +102,7 @@ def test_the_notebook_of_a_trace(tmp_path: Path, recorded_once: Path) -> None:
     book = nbformat.read(made, as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(book)
     code = book.cells[1].source.splitlines()
-    assert code[:2] == ["import workbench as wb", "# from workbench.seam.agents import Script"]
+    assert code[:2] == ["import workbench as wb", "# from workbench.seam.scripts import Script"]
     assert code[3:5] == ["bench = wb.Workbench(", '    "a b.trace.jsonl",']
     assert code[-3:] == ["    # agent=Script(\"shop.py\", ('--order', '101')),", ")", "bench"]
     made.write_text("mine")

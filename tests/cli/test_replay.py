@@ -26,8 +26,10 @@ def test_the_recorded_agent_runs_when_asked_for(shop: Shop, recorded: str) -> No
 def test_a_trace_never_runs_its_agent_by_itself(
     shop: Shop, recorded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A trace is untrusted: it names an agent, and somebody must say that it may run."""
+    """A trace is untrusted: it names an agent, and somebody must say that it may run, or have
+    recorded it here."""
     monkeypatch.chdir(shop.folder)
+    monkeypatch.setenv("WORKBENCH_RUNS_DIR", str(shop.folder / "somebody-else"))
     shop.script("shop.py", "raise SystemExit('it ran')\n")
     ran = here("replay", recorded)
     assert (ran.code, ran.out) == (2, "")

@@ -7,11 +7,13 @@ import inspect
 import json
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.own import recorded_in
 from workbench.errors import UsageError, WorkbenchError
 
 if TYPE_CHECKING:
@@ -37,52 +39,62 @@ class Given:
     """How a command line names it."""
     words: tuple[str, ...] = ()
     """What stood after ``--``."""
+    folder: Path | None = None
+    """Where it runs, if that is elsewhere."""
 
 
 class AgentImportError(WorkbenchError):
     """The agent's module raised while it was imported; its own error is the cause."""
 
 
-def given_agent(target: str | None, words: Sequence[str], *, module: str | None = None) -> Given:
+def given_agent(
+    target: str | None,
+    words: Sequence[str],
+    *,
+    module: str | None = None,
+    folder: Path | None = None,
+) -> Given:
     """The agent that somebody named.
 
     Args:
         target: a script's path or ``module:function``.
         words: what stood after ``--``.
         module: the name of a module to run like ``python -m``, instead of a target.
+        folder: where it was recorded, if that is elsewhere: names are meant from there.
 
     Raises:
         UsageError: there is no such agent.
         AgentImportError: its module cannot be imported.
     """
-    from workbench.seam.agents import Script
+    from workbench.seam.scripts import Script
 
     if module is not None:
         if target is not None:
             raise UsageError(f"give a script or -m {module}, not both ({target} and -m {module})")
-        return _module(module, words)
+        return _module(module, words, folder)
     if target is None:
         raise UsageError("name an agent: a script, module:function, or -m MODULE")
     if target.endswith(".py") or Path(target).is_file():
-        if not Path(target).is_file():
-            raise UsageError(f"there is no script {target}")
-        agent = Script(target, tuple(words))
+        agent = Script(target, tuple(words), folder=folder)
+        if not agent.path.is_file():
+            raise UsageError(f"there is no script {agent.path}")
         spelled, own = (target,), tuple(words)
         return Given(agent, is_script=True, name=Path(target).stem, spelled=spelled, words=own)
+    if folder is not None:
+        sys.path.insert(0, str(folder))
     imported(target)
     args, kwargs = function_arguments(words)
     name = target.rpartition(":")[2]
     return Given(target, args, kwargs, name=name, spelled=(target,), words=tuple(words))
 
 
-def _module(name: str, words: Sequence[str]) -> Given:
+def _module(name: str, words: Sequence[str], folder: Path | None) -> Given:
     import importlib.util
-    import sys
 
-    from workbench.seam.agents import Script
+    from workbench.seam.scripts import Script
 
-    if str(Path.cwd()) not in sys.path and "" not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    if folder is not None or (str(Path.cwd()) not in sys.path and "" not in sys.path):
+        sys.path.insert(0, str(folder or Path.cwd()))
     try:
         found = importlib.util.find_spec(name)
     except ModuleNotFoundError:
@@ -90,7 +102,7 @@ def _module(name: str, words: Sequence[str]) -> Given:
     if found is None:
         raise UsageError(f"there is no module {name} here or among the installed packages")
     return Given(
-        Script(name, tuple(words), module=True),
+        Script(name, tuple(words), module=True, folder=folder),
         is_script=True,
         name=name.rpartition(".")[2],
         spelled=("-m", name),
@@ -171,8 +183,8 @@ def agent_for(
 ) -> Given:
     """The agent to run against a trace: the one given, or the recorded one if that was asked for.
 
-    A trace's agent is never run, or even imported, because a trace names it: somebody must say so.
-    Without words of its own, a script gets the recorded ones.
+    A trace's agent is never run, or even imported, because a trace names it: somebody must say so,
+    or have recorded the trace here. Without words of its own, a script gets the recorded ones.
 
     Raises:
         UsageError: no agent was given, or it cannot be called with the recorded arguments; the
@@ -190,14 +202,39 @@ def agent_for(
             f"name the agent: workbench {command} {trace.path} module:function "
             "(the trace does not say which agent made it)"
         )
-    if not recorded:
+    home = recorded_in(trace.header)
+    if home is None and not recorded:
         raise UsageError(
             f"name the agent to run. This trace was recorded from {agent_words(info)}; "
             f"to run that:\n  workbench {command} {shlex.quote(str(trace.path))} --recorded-agent"
         )
+    stays = home is None or home == Path.cwd() or (recorded and _is_here(info))
+    return _as_recorded(info, words, None if stays else home)
+
+
+def _is_here(info: AgentInfo) -> bool:
+    """Whether what a trace names is in this folder, too: asked for by name, it is that one."""
+    return info.kind != "script" or Path(str(info.target)).is_file()
+
+
+def _as_recorded(info: AgentInfo, words: Sequence[str], folder: Path | None) -> Given:
+    """The agent that a trace names, from the folder where it was recorded."""
+    if folder is not None and not folder.is_dir():
+        raise UsageError(
+            f"the folder {folder}, where this was recorded, is not there any more: name the agent "
+            f"to run (it was {agent_words(info)})"
+        )
+    said = words or info.argv or ()
     if info.kind == "module":
-        return given_agent(None, words or info.argv or (), module=info.target)
-    return given_agent(info.target, words or info.argv or ())
+        given = given_agent(None, said, module=info.target, folder=folder)
+        return replace(given, folder=folder)
+    if info.kind == "script" and not ((folder or Path()) / str(info.target)).is_file():
+        where = f"in {folder}" if folder is not None else "here"
+        raise UsageError(
+            f"there is no script {info.target} {where}, from which this trace was recorded: go to "
+            "the folder that it was in, or name the script to run"
+        )
+    return replace(given_agent(info.target, said, folder=folder), folder=folder)
 
 
 def check_recorded_arguments(trace: Trace, given: Given) -> None:

@@ -31,8 +31,8 @@ def drift_text(text: str, given: Given, parent: Trace) -> str:
 def given_words(given: Given, parent: Trace) -> list[str] | None:
     """The words after ``--`` that give an agent its arguments; None when no words can."""
     from workbench.errors import UsageError
-    from workbench.seam.agents import Script
     from workbench.seam.opening import input_of
+    from workbench.seam.scripts import Script
 
     if isinstance(given.agent, Script):
         return list(given.agent.argv)

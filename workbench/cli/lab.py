@@ -124,7 +124,7 @@ def _code(trace: str, info: AgentInfo | None) -> str:
     if info.kind == "module" or info.argv:
         words = f", {tuple(info.argv)!r}" if info.argv else ""
         agent = f"Script({agent}{words}{', module=True' if info.kind == 'module' else ''})"
-        lines.append("# from workbench.seam.agents import Script")
+        lines.append("# from workbench.seam.scripts import Script")
     lines += [
         "",
         "bench = wb.Workbench(",

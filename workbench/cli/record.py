@@ -12,6 +12,7 @@ from workbench.cli import choices
 from workbench.cli import options as opt
 from workbench.cli.agents import Given, by_name, given_agent, shown_import_errors
 from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output, command, write
+from workbench.cli.own import remember
 from workbench.cli.parsing import read_ignore
 from workbench.errors import SimulatedCrash, UsageError
 
@@ -149,7 +150,7 @@ def next_free(folder: Path, name: str, mark: str = "-", digits: int = 2) -> Path
 def _finished(out: Output, result: RunResult, given: Given) -> int:
     """Report a recording that came to its end, and give the exit code."""
     from workbench.cli.words import agent_traceback
-    from workbench.seam.agents import ScriptExit
+    from workbench.seam.scripts import ScriptExit
 
     if result.parent is not None:
         return _from_trace(out, result, given, result.parent)
@@ -171,14 +172,10 @@ def _finished(out: Output, result: RunResult, given: Given) -> int:
 def _from_trace(out: Output, result: RunResult, given: Given, parent: Trace) -> int:
     """Report on a run that a trace which was there already answered, all of it or in part."""
     from workbench.cli.runs import Report, finish
-    from workbench.seam.agents import ScriptExit
 
     path = result.trace.path
     after = f"replayed from {parent.path}; nothing was recorded" if path is None else f"→ {path}"
-    code = finish(out, result, given, parent, Report("record", after=[after]))
-    if result.status == "failed" and isinstance(result.error, ScriptExit):
-        return result.error.code
-    return code
+    return finish(out, result, given, parent, Report("record", after=[after]))
 
 
 def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> None:
@@ -188,6 +185,7 @@ def _report(out: Output, path: Path | None, code: int, trace: Trace | None) -> N
     from workbench.trace.trace import load
 
     trace = trace or load(str(path))
+    remember(trace.header)
     turns, tools = len(trace.turns), called(trace.tools())
     facts = [seconds(trace.elapsed_s)]
     if turns:

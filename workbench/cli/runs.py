@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.hints import drift_text
 from workbench.cli.output import DIFFERENT, INTERRUPTED, OK, Output, cli_words
+from workbench.cli.own import remember
 from workbench.cli.watch import Watcher
 from workbench.cli.words import (
     agent_traceback,
@@ -79,6 +80,8 @@ class Report:
 def finish(out: Output, result: RunResult, given: Given, parent: Trace, report: Report) -> int:
     """Report on a run, and give the exit code."""
     _agent_said(out, result, given)
+    if result.trace.path is not None:
+        remember(result.trace.header, given.folder)
     if result.drift is not None:
         out.say(drift_text(str(result.drift), given, parent))
     different = output_difference(parent, result.trace) if result.status == "ok" else []
@@ -98,12 +101,22 @@ def finish(out: Output, result: RunResult, given: Given, parent: Trace, report: 
     data = {"command": report.command, **run_data(result)}
     data |= {"same_output": None if result.status != "ok" else not different}
     out.data(data | report.data)
-    if result.status == "cancelled":
-        return INTERRUPTED
-    return OK if result.status == "ok" else DIFFERENT
+    return _exit_code(result)
+
+
+def _exit_code(result: RunResult) -> int:
+    """A script's own where it gave one: whatever runs it sees what it would without us."""
+    from workbench.seam.scripts import ScriptExit
+
+    if result.status == "failed" and isinstance(result.error, ScriptExit):
+        return int(result.error.code)
+    known = {"ok": OK, "cancelled": INTERRUPTED}
+    return known.get(result.status, DIFFERENT)
 
 
 def _agent_said(out: Output, result: RunResult, given: Given) -> None:
+    from workbench.seam.scripts import ScriptExit
+
     if result.status == "ok" and not given.is_script:
         stored = stored_output(result.trace)
         if stored is not None:
@@ -112,6 +125,8 @@ def _agent_said(out: Output, result: RunResult, given: Given) -> None:
         return
     if result.status in ("blocked", "cancelled"):
         out.say(cli_words(str(result.error)))
+    elif isinstance(result.error, ScriptExit):
+        out.say(str(result.error))
     elif isinstance(result.error, SystemExit):
         out.say(f"the agent ended the process: sys.exit({result.error.code!r})")
     else:
@@ -120,7 +135,7 @@ def _agent_said(out: Output, result: RunResult, given: Given) -> None:
 
 def faults_hit(result: RunResult) -> str:
     """What came of injected faults: ``1 fault hit: HTTP 429 at turn 3; the agent went on``."""
-    from workbench.seam.agents import ScriptExit
+    from workbench.seam.scripts import ScriptExit
 
     calls = {call.entry: call for call in result.calls}
     hits = []

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
 
+    from workbench.seam.scripts import Script
+
 
 Asked: TypeAlias = "bool | Sequence[str]"
 """Whether, or for which modules."""
@@ -60,10 +62,10 @@ def scope_of(asked: Asked, agent: Callable[..., Any] | None) -> Scope | None:
         return None
     if asked is not True:
         return Scope(tuple(asked))
-    from workbench.seam.agents import Script
+    from workbench.seam.scripts import Script as Program
 
-    if isinstance(agent, Script):
-        return _of_script(agent.target, is_module=agent.module)
+    if isinstance(agent, Program):
+        return _of_script(agent)
     if agent is None:
         frame = caller()
         name = "__main__" if frame is None else str(frame.f_globals.get("__name__"))
@@ -72,10 +74,10 @@ def scope_of(asked: Asked, agent: Callable[..., Any] | None) -> Scope | None:
     return _of_module(name)
 
 
-def _of_script(target: str, *, is_module: bool) -> Scope:
-    if not is_module:
-        return Scope(("__main__",), Path(target).resolve().parent)
-    top = target.partition(".")[0]
+def _of_script(script: Script) -> Scope:
+    if not script.module:
+        return Scope(("__main__",), script.path.resolve().parent)
+    top = script.target.partition(".")[0]
     spec = importlib.util.find_spec(top)
     alone = spec is not None and spec.submodule_search_locations is None and spec.origin
     return Scope(("__main__", top), Path(str(alone)).parent if alone else None)

@@ -71,10 +71,12 @@ def _process(event: str, args: tuple[Any, ...]) -> None:
     text = f"starts another process ({_name(event, args)}): {_so(event, seam)}"
     here = seam.pid == os.getpid()  # a fork that is about to be another program has no trace
     if here and seam.beside("process", where, text):
-        with contextlib.suppress(UnrecordedWarning):  # made an error: an agent is not disturbed
+        with contextlib.suppress(
+            UnrecordedWarning, RuntimeWarning
+        ):  # made an error: an agent is not disturbed
             warnings.warn_explicit(
                 f"a call at {where} {text}",
-                UnrecordedWarning,
+                RuntimeWarning if event == "os.exec" else UnrecordedWarning,
                 frame.f_code.co_filename,
                 frame.f_lineno,
             )

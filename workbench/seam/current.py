@@ -71,7 +71,7 @@ def closed(seam: Seam, threads_before: set[threading.Thread]) -> list[threading.
         thread
         for thread in set(threading.enumerate()) - threads_before
         if type(thread) in (threading.Thread, threading.Timer)
-        and not _module(thread).startswith(_NOT_AGENTS)
+        and not module_of(thread).startswith(_NOT_AGENTS)
         and (thread not in _begun or _begun[thread].get(SEAM) is seam)
     ]
     _late.update(dict.fromkeys(left, seam))
@@ -165,7 +165,7 @@ def _born_in(here: threading.Thread) -> Seam | None:
     seam = context.get(SEAM) if context is not None else None
     if seam is None or seam.over:
         return None
-    pooled = _module(here).startswith(_POOLS)
+    pooled = module_of(here).startswith(POOLS)
     return None if pooled and len(_open) > 1 else seam
 
 
@@ -173,7 +173,7 @@ def _adopted(here: threading.Thread) -> Seam | None:
     """The session that a thread was begun in, once the thread is where it was begun, too: in the
     same step and the same tool."""
     seam = _born_in(here)
-    if seam is not None and not _module(here).startswith(_POOLS):
+    if seam is not None and not module_of(here).startswith(POOLS):
         context = _begun[here]
         SEAM.set(seam)
         for each in _PLACES:
@@ -183,7 +183,8 @@ def _adopted(here: threading.Thread) -> Seam | None:
     return seam
 
 
-_POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
+POOLS = ("concurrent.futures.thread", "multiprocessing.pool")
+"""Modules whose threads wait for anybody's work."""
 _PLACES = (ENCLOSING, LAST_MODEL, KEY, LIVE_WRITE, COVERED_TOOL, _STEP)
 
 
@@ -206,7 +207,7 @@ def _outside(seam: Seam) -> str:
     return f"was made in the main thread, beside this run, which is in another: it {what}"
 
 
-def _module(thread: threading.Thread) -> str:
+def module_of(thread: threading.Thread) -> str:
     """The module of the function that a thread runs; empty when it does not tell."""
     return str(getattr(getattr(thread, "_target", None), "__module__", ""))
 

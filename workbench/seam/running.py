@@ -19,7 +19,6 @@ from workbench.errors import (
     UnencodableError,
     UsageError,
 )
-from workbench.seam.agents import ScriptExit
 from workbench.seam.begins import unwatch, watch
 from workbench.seam.current import LAST_MODEL, SEAM, closed, opened
 from workbench.seam.drivers import Seam
@@ -27,6 +26,7 @@ from workbench.seam.exceptions import describe
 from workbench.seam.explain import leftovers
 from workbench.seam.lazily import Later
 from workbench.seam.result import Plan, RunResult
+from workbench.seam.scripts import ScriptExit
 from workbench.seam.session import Session
 from workbench.seam.tape import leftover
 from workbench.seam.watching import Controller
