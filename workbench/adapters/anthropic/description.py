@@ -111,6 +111,16 @@ def _raised_event(client: Any, info: ErrorInfo, response: Any) -> BaseException:
     return sdk.event_error(client, info.message, info.body, response)
 
 
+def _lost(body: Any) -> tuple[str, Any] | None:
+    thread = body.get("thread") if isinstance(body, dict) else None
+    named = thread.get("previous_message_id") if isinstance(thread, dict) else None
+    if not isinstance(named, str):
+        return None
+    told = {"type": "not_found_error", "message": f"There is no thread that goes on from {named}."}
+    told_why: dict[str, Any] = {**told, "details": {"error_code": "thread_not_found"}}
+    return named, {"type": "error", "error": told_why}
+
+
 def describe() -> Sdk:
     """The SDK of Anthropic, as far as this release of it goes."""
     clients = {"anthropic": _CLIENTS}
@@ -131,6 +141,7 @@ def describe() -> Sdk:
         provider=provider,
         lacks_key=_lacks_key,
         rewrites=_rewrites,
+        lost=_lost,
         framing=_framing,
         usual_body=_usual_body,
         event_error=_event_error,

@@ -70,6 +70,9 @@ class Sdk:
     """Whether a client was made without a key, and will refuse to send anything."""
     rewrites: Callable[[Any], bool] = lambda _client: False
     """Whether a client, by itself, makes another path and body of what it is asked."""
+    lost: Callable[[Any], tuple[str, Any] | None] | None = None
+    """Of a request's body that goes on from an answer which the provider keeps: the answer's id,
+    and the body of the provider's 404 where it has none of that id. None: it keeps none."""
     framing: Callable[[Any], Framing] = lambda _client: TEXT
     """How the events of a client's streams travel."""
     kept_headers: frozenset[str] = frozenset()

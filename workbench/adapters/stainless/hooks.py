@@ -18,6 +18,7 @@ from workbench.adapters.stainless.errors import (
     to_exception,
     to_info,
 )
+from workbench.adapters.stainless.kept import note_served, refuse_lost
 from workbench.adapters.stainless.streams import Playback, Tee, model_of, wait_like
 from workbench.errors import UsageError
 from workbench.seam.calls import Call, Outcome, Served
@@ -88,6 +89,7 @@ class SdkHooks:
 
     def _arguments(self, request: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         sdk.settle_key(self._asked.about, self._asked.client)
+        refuse_lost(self._asked, request)
         self._since = time.monotonic()
         if request is self._call.request or request == self._call.request:
             return self._asked.args, self._asked.kwargs
@@ -191,6 +193,7 @@ class SdkHooks:
                 raise self.exception(served.error)
             # A good status with a body that could not be used: the parser says so again.
             return error_response(self._asked, served.error)
+        note_served(self._asked, served)
         request = sdk.build_request(self._asked)
         head = served.response if isinstance(served.response, dict) else {}
         status = head.get("status", 200)
