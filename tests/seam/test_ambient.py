@@ -117,6 +117,22 @@ def stretch(times: int) -> list[Any]:
     return [(time.monotonic(), datetime.now(dt.UTC)) for _ in range(times)]
 
 
+def test_a_clock_can_be_read_after_a_drift() -> None:
+    """What cleans up after a drift reads the time, and the drift stays what is reported."""
+    cleaned: list[Any] = []
+
+    def agent(count: int) -> None:
+        try:
+            clockwork.some_ids(count)
+        finally:
+            cleaned.append(clockwork.time.time())
+
+    recorded = wb.record(agent, 1, ambient=["clockwork"])
+    drifted = wb.replay(agent, recorded.trace, 2)
+    assert "reading 2 of uuid.uuid4 in clockwork:some_ids" in str(drifted.drift)
+    assert cleaned[0] == cleaned[1]
+
+
 def test_only_the_agent_s_modules_read_the_tape(world: World) -> None:
     """Libraries, the event loop and waits go on by the real clock: time limits work, and a sleep
     takes its time."""

@@ -137,8 +137,9 @@ class _Scopes:
             if self._finder not in sys.meta_path:
                 sys.meta_path.insert(0, self._finder)
             switch(on=True)
-            for name, module in list(sys.modules.items()):
-                if type(module) is ModuleType and scope.covers(name, _file(module)):
+            there: list[tuple[str, Any]] = list(sys.modules.items())  # some have None there
+            for name, module in there:
+                if isinstance(module, ModuleType) and scope.covers(name, _file(module)):
                     self._changed[id(module)] = module
                     put_in(vars(module))
                     found += unseen(module)
