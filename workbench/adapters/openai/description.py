@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench.adapters.stainless.description import Endpoint, Sdk, is_loopback
@@ -39,9 +40,14 @@ def provider(client: Any) -> str:
 
 def is_azure(client: Any) -> bool:
     """Whether it is a client for Azure."""
+    return _is_azure(type(client))
+
+
+@cache
+def _is_azure(kind: type) -> bool:
     from openai import AsyncAzureOpenAI, AzureOpenAI
 
-    return isinstance(client, AzureOpenAI | AsyncAzureOpenAI)
+    return issubclass(kind, AzureOpenAI | AsyncAzureOpenAI)
 
 
 def _key_name(client: Any) -> str:

@@ -15,6 +15,8 @@ from workbench.errors import UnencodableError
 from workbench.seam.calls import Call
 from workbench.trace.redaction import is_secret_in_query
 
+_AS_THEY_ARE = frozenset({bool, float, int, str})
+
 
 def call_of(asked: sdk.Asked) -> Call:
     """The call, with a request that nothing the agent does later can change.
@@ -76,7 +78,7 @@ def snapshot(value: Any, path: str, absent: tuple[type, ...] = ()) -> Any:
     Raises:
         UnencodableError: JSON has no such value.
     """
-    if value is None or isinstance(value, bool):
+    if value is None or type(value) in _AS_THEY_ARE:
         return value
     if isinstance(value, str):
         return str.__str__(value)
@@ -85,11 +87,7 @@ def snapshot(value: Any, path: str, absent: tuple[type, ...] = ()) -> Any:
     if isinstance(value, float):
         return float.__float__(value)
     if isinstance(value, Mapping):
-        return {
-            _key(key, path): snapshot(item, f"{path}.{key}", absent)
-            for key, item in value.items()
-            if not isinstance(item, absent)
-        }
+        return _map(value, path, absent)
     if isinstance(value, list | tuple):
         return [snapshot(item, f"{path}[{place}]", absent) for place, item in enumerate(value)]
     if isinstance(value, BaseModel):
@@ -101,6 +99,16 @@ def snapshot(value: Any, path: str, absent: tuple[type, ...] = ()) -> Any:
         "list or dictionary",
         path=path,
     )
+
+
+def _map(value: Mapping[Any, Any], path: str, absent: tuple[type, ...]) -> dict[str, Any]:
+    out = {}
+    for key, item in value.items():
+        if type(key) is str and (item is None or type(item) in _AS_THEY_ARE):
+            out[key] = item  # most are: no path is made for them
+        elif not isinstance(item, absent):
+            out[_key(key, path)] = snapshot(item, f"{path}.{key}", absent)
+    return out
 
 
 def _key(key: Any, path: str) -> str:

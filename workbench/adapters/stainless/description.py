@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -106,11 +107,17 @@ class Sdk:
         return f"{', '.join(most)} and {last}" if most else last
 
 
+@lru_cache(maxsize=256)
+def _path(url: str) -> str:
+    return urlsplit(url).path
+
+
 def path_of(options: Any) -> str:
     """The path that is called, without host and query: ``/embeddings``."""
-    return urlsplit(str(options.url)).path
+    return _path(str(options.url))
 
 
+@lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):

@@ -119,5 +119,7 @@ def _is_answered() -> bool:
 
 def _is_other(endpoint: Endpoint, options: Any) -> bool:
     """Whether a call's body makes it one of another kind."""
+    if not endpoint.unless:
+        return False
     bodies = [each for each in (options.json_data, options.extra_json) if isinstance(each, Mapping)]
     return any(each.get(endpoint.unless) is True for each in bodies)

@@ -113,7 +113,8 @@ def library(about: Sdk) -> Any:
 
 def url_query(options: Any) -> dict[str, str]:
     """The query parameters that stand in the path itself."""
-    return dict(parse_qsl(urlsplit(str(options.url)).query))
+    url = str(options.url)
+    return dict(parse_qsl(urlsplit(url).query)) if "?" in url else {}
 
 
 def sentinels(about: Sdk) -> tuple[type, ...]:
