@@ -227,7 +227,7 @@ def test_each_kind_of_server_has_a_name() -> None:
     assert named("https://notanthropic.com") == "anthropic-compatible"
     assert named("http://localhost:8000") == "local"
     bedrock = anthropic.AnthropicBedrock(aws_region="us-east-1", aws_access_key="a")
-    assert provider(bedrock) == "bedrock"
-    assert provider(anthropic.AnthropicVertex(region="here", project_id="p")) == "vertex"
+    assert provider(bedrock) == "aws"
+    assert provider(anthropic.AnthropicVertex(region="here", project_id="p")) == "google"
     if hasattr(anthropic, "AnthropicFoundry"):
         assert provider(anthropic.AnthropicFoundry(resource="r", api_key="k")) == "azure"

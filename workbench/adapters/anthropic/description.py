@@ -34,18 +34,19 @@ _USUAL_SERVER = ("api_error", "Internal server error")
 _CLIENTS = ("Anthropic", "AsyncAnthropic")
 
 _CLOUDS = (
-    ("Bedrock", "bedrock"),
+    ("Bedrock", "aws"),
     ("AWS", "aws"),
-    ("Vertex", "vertex"),
-    ("GoogleCloud", "google-cloud"),
+    ("Vertex", "google"),
+    ("GoogleCloud", "google"),
     ("Foundry", "azure"),
 )
-"""The clouds that have a class of client of their own, by what is in its name."""
+"""The clouds that have a class of client of their own, by what is in its name; called as where
+their prices are looked up."""
 
 
 def provider(client: Any) -> str:
     """Who answers, without saying where: ``anthropic``, ``local``, a cloud that has a client of
-    its own, such as ``bedrock``, or any other server that speaks Anthropic's protocol."""
+    its own, such as ``aws``, or any other server that speaks Anthropic's protocol."""
     host = str(client.base_url.host).lower().strip("[]")
     if is_loopback(host):
         return "local"
