@@ -44,11 +44,16 @@ BESIDE = {
     "async_download_file": "a download (client.aio.files)",
 }
 """Further doors, for files, and what they are called in messages."""
+_APART = "a call of client.interactions or its like"
 APART = {
     "google.genai.live": {"AsyncLive.connect": "a live session (client.aio.live)"},
     "google.genai._gaos.basesdk": {
-        "BaseSDK.do_request": "a call of client.interactions or its like",
-        "AsyncBaseSDK.do_request_async": "a call of client.aio.interactions or its like",
+        "BaseSDK.do_request": _APART,
+        "AsyncBaseSDK.do_request_async": _APART,
+    },
+    "google.genai._interactions._base_client": {
+        "SyncAPIClient.request": _APART,
+        "AsyncAPIClient.request": _APART,
     },
 }
 """What talks to the API by itself, past all doors, in the releases that have it, by module."""

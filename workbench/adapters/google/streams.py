@@ -75,6 +75,9 @@ class Tee:
         except BaseException as error:  # whatever ends the stream is noted, and goes on
             self._broke(error)
             raise
+        finally:
+            if hasattr(source, "close"):
+                source.close()
 
     async def aread(self, source: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """The same for async code."""
@@ -92,6 +95,9 @@ class Tee:
         except BaseException as error:  # whatever ends the stream is noted, and goes on
             self._broke(error)
             raise
+        finally:
+            if hasattr(source, "aclose"):
+                await source.aclose()
 
     def _note(self, piece: Any) -> None:
         """Note a piece that is about to be handed on.
