@@ -40,7 +40,8 @@ def provider(client: Any) -> str:
 
 def is_azure(client: Any) -> bool:
     """Whether it is a client for Azure."""
-    return _is_azure(type(client))
+    kind: Any = type(client)
+    return _is_azure(kind)
 
 
 @cache
