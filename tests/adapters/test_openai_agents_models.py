@@ -19,6 +19,7 @@ from agents import (
 )
 from agents.tracing.processors import BackendSpanExporter, BatchTraceProcessor
 from agents_shop import TOOLS, Way, chat, ran, ran_async, streamed
+from loopback import Server as Loopback
 from openai import AsyncOpenAI
 from openai.types.responses import (
     Response,
@@ -226,3 +227,36 @@ def test_a_conversation_kept_at_openai_is_refused_in_a_replay() -> None:
     replayed = wb.replay(lambda: talking(kept=True), recorded.trace)
     assert replayed.status == "drifted"
     assert "/conversations/conv_1/items" in str(replayed.drift)
+
+
+@pytest.mark.parametrize("way", [ran_async, streamed])
+def test_responses_are_the_wires_and_a_runs_key_is_made_up_once(way: Way) -> None:
+    """OpenAI's own server is told which requests are of one run: a replay tells it the same."""
+    from workbench.adapters.openai_agents.library import RUN_KEYS
+
+    class Official(OpenAIResponsesModel):
+        def _supports_default_prompt_cache_key(self) -> bool:
+            return True
+
+    def asking(url: str) -> Any:
+        client = AsyncOpenAI(
+            base_url=f"{url}/v1", api_key="k", default_headers={"connection": "close"}
+        )
+        given: dict[str, Any] = {"name": "shop", "tools": TOOLS[:1]}
+        stopping = Agent(
+            **given, model=Official("ok", client), tool_use_behavior="stop_on_first_tool"
+        )
+        return way(stopping, QUESTION)
+
+    with Loopback() as server:
+        recorded = wb.record(asking, server.url)
+        assert recorded.status == "ok", recorded.error
+        server.stop()
+        replayed = wb.replay(asking, recorded.trace, server.url)
+    entries = [entry for entry in recorded.trace.entries if entry.kind != "value"]
+    assert [(entry.api, entry.step) for entry in entries] == [
+        ("openai.responses", "shop"),
+        (None, "shop"),
+    ]
+    assert ("prompt_cache_key" in entries[0].request["body"]) is bool(RUN_KEYS)
+    assert (replayed.status, replayed.output) == ("ok", recorded.output), replayed.drift

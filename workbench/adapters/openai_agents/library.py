@@ -2,8 +2,9 @@
 
 Private: ``agents.tool._FailureHandlingFunctionToolInvoker`` with ``_invoke_tool_impl`` and
 ``_function_tool``, the markers of a tool's function, ``FunctionTool._is_agent_tool`` and
-``._mcp_tool_binding``, ``ToolContext._function_tool_arguments``, ``agents.run.AgentRunner``, and
-``BatchTraceProcessor``'s methods.
+``._mcp_tool_binding``, ``ToolContext._function_tool_arguments``, ``agents.run.AgentRunner``,
+``BatchTraceProcessor``'s methods, and ``agents.run_internal.run_grouping``, where the key is made
+up that tells OpenAI which requests are of one run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Awaitable, Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from agents import FunctionTool
@@ -21,8 +24,21 @@ from agents.tracing.processors import BatchTraceProcessor
 
 from workbench.adapters.frameworks.clients import is_wired
 
-__all__ = ["AgentBase", "AgentRunner", "BatchTraceProcessor", "FunctionTool", "Invoker"]
+__all__ = [
+    "RUN_KEYS",
+    "AgentBase",
+    "AgentRunner",
+    "BatchTraceProcessor",
+    "FunctionTool",
+    "Invoker",
+]
 
+RUN_KEYS = (
+    (import_module("agents.run_internal.run_grouping"),)
+    if find_spec("agents.run_internal.prompt_cache_key") is not None
+    else ()
+)
+"""The module that makes a run's key up, in releases that send one."""
 Impl = Callable[[Any, str], Awaitable[Any]]
 """What does a tool's work: called with the tool's context and the arguments as JSON text."""
 

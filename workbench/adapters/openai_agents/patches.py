@@ -5,7 +5,9 @@ from __future__ import annotations
 from agents.models.interface import Model
 
 from workbench.adapters.frameworks.families import hook_family
+from workbench.adapters.frameworks.ids import uuid4_at
 from workbench.adapters.openai_agents.library import (
+    RUN_KEYS,
     AgentBase,
     AgentRunner,
     BatchTraceProcessor,
@@ -27,3 +29,5 @@ def hook(patches: Patches) -> None:
     patches.wrap(Invoker, "__call__", invoke)
     for name in ("on_trace_start", "on_span_end"):
         patches.wrap(BatchTraceProcessor, name, at_home)
+    for module in RUN_KEYS:
+        patches.replace(module, "uuid4", uuid4_at("openai_agents:run"))
