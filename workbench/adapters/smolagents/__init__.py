@@ -12,6 +12,6 @@ def _hook(patches: Patches) -> None:
     hook(patches)
 
 
-adapter = Adapter(name="smolagents", module="smolagents.agents", hook=_hook)
+adapter = Adapter(name="smolagents", module="smolagents", hook=_hook)
 
 __all__ = ["adapter"]
