@@ -1,6 +1,7 @@
 """Injected faults through Google's SDK: agent code gets what the provider makes it get."""
 
 import asyncio
+import gc
 import inspect
 import time
 from importlib.util import find_spec
@@ -241,6 +242,37 @@ def test_a_fault_below_goes_on_to_the_world(speaker: Server, kind: str) -> None:
     assert [each for each, _ in forked.result.fired] == [fault]
     (entry,) = forked.trace.entries
     assert (entry.source, entry.text) == ("live", "You said: hello")
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "httpx"])
+def test_an_agents_client_outlives_a_fault_below(speaker: Server, kind: str) -> None:
+    """The copy that meets the fault takes nothing with it when it goes: the next calls go out."""
+
+    def texts() -> list[Any]:
+        made = client(speaker.url, KEY, None)
+        try:
+            return [made.models.generate_content(**given("ok", "plain")).text for _ in range(3)]
+        finally:
+            made.close()
+
+    async def later() -> list[Any]:
+        made = (httpx_client if kind == "httpx" else async_client)(speaker.url, KEY, None)
+        ask_it = made.aio.models.generate_content
+        try:
+            return [(await ask_it(**given("ok", "plain"))).text for _ in range(3)]
+        finally:
+            await made.close()
+
+    def agent() -> list[Any]:
+        found = texts() if kind == "sync" else asyncio.run(later())
+        gc.collect()
+        return found
+
+    recorded = workbench.record(agent)
+    fault = HttpError(503).at(turn(1), layer="below")
+    forked = workbench.fork(agent, recorded.trace, live_from=turn(1), faults=[fault])
+    assert (forked.status, forked.output) == ("ok", recorded.output)
+    assert [call.how for call in forked.calls] == ["live"] * 3
 
 
 def test_the_sdk_decides_what_it_tries_again_after(speaker: Server) -> None:

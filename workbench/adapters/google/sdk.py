@@ -9,6 +9,7 @@ adapter's tests run on both.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import json
 import os
@@ -291,6 +292,8 @@ def stand_in(client: Any, once: Any, sleep: Any, options: Any, *, is_async: bool
     import tenacity
 
     double = copy.copy(client)
+    own_class: Any = type(client)
+    double.__class__ = _lasting(own_class)
     own = options.get("retry_options") if isinstance(options, dict) else None
     own = getattr(options, "retry_options", None) if own is None else own
     retry = client._async_retry if is_async else client._retry
@@ -307,6 +310,13 @@ def stand_in(client: Any, once: Any, sleep: Any, options: Any, *, is_async: bool
 
     setattr(double, "_async_request" if is_async else "_request", request)
     return double
+
+
+@functools.cache
+def _lasting(kind: type) -> type:
+    """A class of clients that close nothing when they are forgotten: what a copy has is not its
+    own."""
+    return type(kind.__name__, (kind,), {"__del__": lambda _self: None})
 
 
 def _heeds_options(client: Any) -> bool:
