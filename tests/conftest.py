@@ -31,6 +31,8 @@ def pytest_configure() -> None:
     if str(SUPPORT) not in (inherited or "").split(os.pathsep):
         parts = [str(SUPPORT), *([inherited] if inherited else [])]
         os.environ["PYTHONPATH"] = os.pathsep.join(parts)
+    # LiteLLM and DSPy would look up what models cost as soon as they are imported.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
     netguard.install()
 
 

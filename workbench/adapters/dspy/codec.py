@@ -176,6 +176,10 @@ class EngineCodec(Codec):
             config = serde.config_from_dict({k: v for k, v in data.items() if v is not None})
         return replace(given, messages=messages, system=kept, config=config)
 
+    def exception(self, info: ErrorInfo) -> BaseException:
+        """What an engine failed with, complete."""
+        return names.recorded_error(super().exception(info))
+
     def injected(self, info: ErrorInfo) -> BaseException:
         """A failure as an engine has it."""
         return names.engine_error(info)

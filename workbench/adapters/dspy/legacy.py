@@ -62,14 +62,15 @@ def _message(message: Any) -> Body:
     data: dict[str, Any] = dict(message) if isinstance(message, dict) else vars(message)
     said: Body = {"role": data.get("role"), "content": _readable(data.get("content"))}
     if calls := data.get("tool_calls"):
-        said["tool_calls"] = [_call(each) for each in calls]
+        said["tool_calls"] = [call_of(each) for each in calls]
     for key in ("tool_call_id", "name"):
         if data.get(key):
             said[key] = data[key]
     return said
 
 
-def _call(call: Any) -> Body:
+def call_of(call: Any) -> Body:
+    """A call of a tool in OpenAI's shape, as a trace has it."""
     data = _readable(call)
     function = data.get("function") or {}
     arguments = function.get("arguments")
@@ -79,7 +80,8 @@ def _call(call: Any) -> Body:
     return {"id": data.get("id"), "name": function.get("name") or "", "arguments": arguments}
 
 
-def _call_back(call: Body) -> Body:
+def call_back(call: Body) -> Body:
+    """A call in OpenAI's shape again."""
     arguments = call.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     function = {"name": call.get("name"), "arguments": text}
@@ -89,7 +91,7 @@ def _call_back(call: Body) -> Body:
 def _message_back(said: Body) -> Body:
     made = dict(said)
     if said.get("tool_calls"):
-        made["tool_calls"] = [_call_back(each) for each in said["tool_calls"]]
+        made["tool_calls"] = [call_back(each) for each in said["tool_calls"]]
     return made
 
 
@@ -120,7 +122,7 @@ class LegacyCodec(Codec):
         output: dict[str, Any] = first if isinstance(first, dict) else {"text": first}
         said: Body = {"content": output.get("text")}
         if output.get("tool_calls"):
-            said["tool_calls"] = [_call(each) for each in output["tool_calls"]]
+            said["tool_calls"] = [call_of(each) for each in output["tool_calls"]]
         if output.get("reasoning_content"):
             said["reasoning"] = output["reasoning_content"]
         if result.response_model:
@@ -135,7 +137,7 @@ class LegacyCodec(Codec):
         if body.get("reasoning"):
             output["reasoning_content"] = body["reasoning"]
         if body.get("tool_calls"):
-            output["tool_calls"] = [_call_back(each) for each in body["tool_calls"]]
+            output["tool_calls"] = [call_back(each) for each in body["tool_calls"]]
         module = names.call_result()
         outputs = [module.attributes(output)] if len(output) > 1 else [output["text"]]
         counts = body.get("usage") or {}
@@ -163,6 +165,10 @@ class LegacyCodec(Codec):
             else:
                 request[key] = settings[key] = decode(body.get(key))
         return LegacyAsked(request, {**context, "call_kwargs": settings})
+
+    def exception(self, info: ErrorInfo) -> BaseException:
+        """What an engine failed with, complete."""
+        return names.recorded_error(super().exception(info))
 
     def injected(self, info: ErrorInfo) -> BaseException:
         """A failure as an engine has it."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Final
 
 from workbench.seam.agentio.errors import (
     BadReplyError,
@@ -25,16 +26,40 @@ from workbench.seam.agentio.errors import (
 )
 from workbench.trace.entries import ErrorInfo
 
+_CLIENT_SETTINGS: Final = frozenset(
+    {
+        "api_base",
+        "api_key",
+        "api_version",
+        "azure_ad_token_provider",
+        "base_url",
+        "custom_llm_provider",
+        "extra_headers",
+        "headers",
+        "organization",
+        "timeout",
+    }
+)
+
 
 def execution() -> Any:
-    """The module in which every call of a language model is made.
+    """The module in which every call of a language model is made; None before DSPy 3.4.
 
     Raises:
         AttributeError: this version makes them in another way.
     """
+    if find_spec("dspy.clients.execution") is None:
+        return None
     module = import_module("dspy.clients.execution")
     module._select_engine  # noqa: B018, SLF001 - that there is one
     return module
+
+
+def model_class() -> Any:
+    """The class of all language models."""
+    from dspy import BaseLM
+
+    return BaseLM
 
 
 def cache_class() -> Any:
@@ -50,9 +75,17 @@ def tool_class() -> Any:
     return Tool
 
 
-def agent_modules() -> list[Any]:
-    """The modules of agents that tell their models of errors, each with the lines of code."""
-    return [import_module(f"dspy.predict.{name}") for name in ("react", "react_v2")]
+def error_texts() -> list[tuple[Any, str]]:
+    """The functions, by module and name, that tell an agent's model of an error, with its code."""
+    found = []
+    for each in ("dspy.predict.react", "dspy.predict.react_v2"):
+        if find_spec(each) is not None:
+            module = import_module(each)
+            known = (name for name in ("format_error_for_lm", "_fmt_exc") if hasattr(module, name))
+            found += [(module, name) for name in known]
+    if not found:
+        raise AttributeError("dspy.predict.react has neither format_error_for_lm nor _fmt_exc")
+    return found
 
 
 def threads_module() -> Any:
@@ -61,7 +94,10 @@ def threads_module() -> Any:
 
 
 def metadata_module() -> Any:
-    """The module of what DSPy knows of models: what they can do, and their prices."""
+    """The module of what DSPy knows of models: what they can do, and their prices. None before
+    DSPy 3.4, which asks LiteLLM."""
+    if find_spec("dspy.clients.model_metadata") is None:
+        return None
     return import_module("dspy.clients.model_metadata")
 
 
@@ -71,8 +107,11 @@ def bundled_metadata() -> Any:
     return metadata_module()._snapshot()  # noqa: SLF001
 
 
+@cache
 def client_settings() -> frozenset[str]:
     """Settings of a connection, which are no part of what a model is asked."""
+    if find_spec("dspy.clients.backend_selection") is None:
+        return _CLIENT_SETTINGS
     return frozenset(import_module("dspy.clients.backend_selection").CLIENT_KEYS)
 
 
@@ -90,6 +129,16 @@ def is_own(tool: Any) -> bool:
     """Whether a tool is an agent's own way to end, which touches nothing."""
     module = getattr(tool.func, "__module__", None) or ""
     return str(module).startswith("dspy.predict.")
+
+
+def recorded_error(error: BaseException) -> BaseException:
+    """A recorded exception of DSPy's with all its attributes: a trace keeps none that are None."""
+    from dspy import lm15
+
+    if isinstance(error, lm15.LM15Error):
+        for name, value in vars(type(error)("")).items():
+            vars(error).setdefault(name, value)
+    return error
 
 
 def engine_error(info: ErrorInfo) -> BaseException:

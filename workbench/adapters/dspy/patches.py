@@ -10,7 +10,9 @@ from typing import Any
 
 from workbench.adapters.dspy import names
 from workbench.adapters.dspy.engines import on_seam
+from workbench.adapters.dspy.forward import aforward, forward
 from workbench.adapters.dspy.tools import acall, call
+from workbench.adapters.frameworks.families import hook_family
 from workbench.errors import RecordedError
 from workbench.seam.current import current_seam
 from workbench.seam.patching import Patches
@@ -18,14 +20,19 @@ from workbench.seam.patching import Patches
 
 def hook(patches: Patches) -> None:
     """Hook engines, caches, tools, and what agents are told of errors."""
-    patches.wrap(names.execution(), "_select_engine", on_seam)
+    execution = names.execution()
+    if execution is not None:
+        patches.wrap(execution, "_select_engine", on_seam)
+    else:
+        hook_family(patches, names.model_class(), {"forward": forward, "aforward": aforward})
     patches.wrap(names.cache_class(), "get", _get)
     patches.wrap(names.cache_class(), "put", _put)
     patches.wrap(names.tool_class(), "__call__", call)
     patches.wrap(names.tool_class(), "acall", acall)
-    for module in names.agent_modules():
-        patches.wrap(module, "format_error_for_lm", _told)
-    patches.wrap(names.metadata_module(), "_load", _known)
+    for module, name in names.error_texts():
+        patches.wrap(module, name, _told)
+    if names.metadata_module() is not None:
+        patches.wrap(names.metadata_module(), "_load", _known)
     patches.replace(names.threads_module(), "ThreadPoolExecutor", _Pool)
 
 
@@ -49,8 +56,8 @@ def _known(wrapped: Any, _module: Any, args: tuple[Any, ...], kwargs: dict[str, 
 def _told(wrapped: Any, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a model is told of an error: in a session without the lines of code, which are others on
     another machine, and in a replay that does not run the tool."""
-    error = args[0] if args else kwargs["error"]
-    if current_seam() is None or not kwargs.get("traceback_frames"):
+    error = args[0] if args else kwargs.get("error", kwargs.get("err"))
+    if current_seam() is None or kwargs.get("traceback_frames", 1) == 0:
         return wrapped(*args, **kwargs)
     if isinstance(error, RecordedError):
         return f"\n{error.type_name}: {error}"
