@@ -55,20 +55,49 @@ def test_a_pool_made_inside_needs_no_word(world: World) -> None:
         assert len(result.calls) == 2
 
 
-def test_a_pool_made_before_is_taken_in_and_named(
+def test_what_is_handed_to_a_pool_is_part_of_where_it_was_handed_over(
     world: World, old_pool: ThreadPoolExecutor
 ) -> None:
-    """Whose work it does cannot be told: it is in the trace, the replay answers it, and both say
-    so, once for the place."""
+    """By ``submit``, ``map`` and a loop's executor, also where the pool is older: it is of the
+    run, the step and the tool, so that a replay that answers the tool misses nothing."""
 
-    def agent() -> list[str]:
-        return [old_pool.submit(ask, word).result()["content"] for word in ("a", "b")]
+    @wb.tool(effect="read")
+    def search(*words: str) -> list[str]:
+        with wb.step("both"), ThreadPoolExecutor(2) as pool:
+            return [
+                r["content"] for r in (*pool.map(ask, words), old_pool.submit(ask, "c").result())
+            ]
+
+    async def agent() -> list[str]:
+        loop = asyncio.get_running_loop()
+        last = await loop.run_in_executor(old_pool, ask, "d")
+        return [*await asyncio.to_thread(search, "a", "b"), last["content"]]
 
     recorded, replayed = both(agent)
+    assert recorded.notices == replayed.notices == []
+    (tool,) = (entry for entry in recorded.trace.entries if entry.kind == "tool")
+    places = {e.messages[-1].text: (e.enclosing, e.step) for e in recorded.trace.models()}
+    inside = (tool.id, "both")
+    assert places == {"a": inside, "b": inside, "c": inside, "d": (None, "")}
+    assert len(world.ran) == 4
+    assert ThreadPoolExecutor.submit.__module__ == "concurrent.futures.thread"
+    assert not hasattr(ThreadPoolExecutor.submit, "__wrapped__")
+
+
+def test_a_pool_made_before_is_taken_in_and_named(world: World) -> None:
+    """Whose work it does cannot be told: it is in the trace, the replay answers it, and both say
+    so, once for the place."""
+    with ThreadPool(1) as old_pool:
+
+        def agent() -> list[str]:
+            return [old_pool.apply(ask, (word,))["content"] for word in ("a", "b")]
+
+        recorded, replayed = both(agent)
     for result in (recorded, replayed):
         assert len(result.calls) == 2
         (note,) = result.notices
-        assert "was made in the thread old_0, which was not begun by this run" in note
+        assert "was made in the thread Thread-" in note
+        assert "which was not begun by this run" in note
         assert result.trace.gaps == (note,)
     assert len(world.ran) == 2
     assert recorded.trace.end is not None

@@ -1,9 +1,10 @@
-"""What begins while a session is open: threads, which belong to it, and other processes, which no
-session reaches.
+"""What begins while a session is open: threads and the work of pools, which belong to it, and other
+processes, which no session reaches.
 
 Python tells of processes by audit events; of threads it does not in all its versions, so that
-their ``start`` is wrapped while a session is open. Nothing is done outside of sessions, and an
-agent is never disturbed: a process that it starts is noted in the trace, with a warning.
+their ``start``, and a pool's ``submit``, are wrapped while a session is open. Nothing is done
+outside of sessions, and an agent is never disturbed: a process that it starts is noted in the
+trace, with a warning.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import os
 import sys
 import threading
 import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from workbench.errors import UnrecordedWarning
-from workbench.seam.current import ENCLOSING, any_open, begun, own_frame, whose
+from workbench.seam.current import ENCLOSING, any_open, begun, own_frame, taken_along, whose
 from workbench.seam.process_lock import ProcessLock
 
 _STARTERS = frozenset(
@@ -35,6 +37,8 @@ def watch() -> None:
     with _lock:
         if threading.Thread.start is _START:
             threading.Thread.start = _started  # type: ignore[assignment, method-assign]
+        if ThreadPoolExecutor.submit is _SUBMIT:
+            ThreadPoolExecutor.submit = _submitted  # type: ignore[assignment, method-assign]
         if not _listening.is_set():
             _listening.set()
             sys.addaudithook(_heard)
@@ -43,11 +47,16 @@ def watch() -> None:
 def unwatch() -> None:
     """A session has ended; after the last one threads begin as they did."""
     with _lock:
-        if not any_open() and threading.Thread.start is _started:
+        if any_open():
+            return
+        if threading.Thread.start is _started:
             threading.Thread.start = _START  # type: ignore[method-assign]
+        if ThreadPoolExecutor.submit is _submitted:
+            ThreadPoolExecutor.submit = _SUBMIT  # type: ignore[method-assign]
 
 
 _START = threading.Thread.start
+_SUBMIT: Any = ThreadPoolExecutor.submit
 
 
 @functools.wraps(_START)
@@ -55,6 +64,12 @@ def _started(thread: threading.Thread) -> None:
     if any_open():
         begun(thread)
     _START(thread)
+
+
+@functools.wraps(_SUBMIT)
+def _submitted(pool: ThreadPoolExecutor, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+    found: Future[Any] = _SUBMIT(pool, taken_along(fn) if any_open() else fn, *args, **kwargs)
+    return found
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:

@@ -12,9 +12,10 @@ import asyncio
 import sys
 import threading
 from contextvars import Context, ContextVar, copy_context
+from functools import wraps
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from pydantic import PrivateAttr
@@ -24,10 +25,14 @@ from workbench.seam.process_lock import ProcessLock
 from workbench.trace.places import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextvars import Token
     from types import TracebackType
 
     from workbench.seam.drivers import Seam
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 SEAM: ContextVar[Seam | None] = ContextVar("workbench_seam", default=None)
 ENCLOSING: ContextVar[str | None] = ContextVar("workbench_enclosing", default=None)
@@ -92,6 +97,29 @@ def begun(thread: threading.Thread) -> None:
         outer = _begun.get(threading.current_thread())
         if outer is not None:
             _begun[thread] = outer
+
+
+def taken_along(work: Callable[P, R]) -> Callable[P, R]:
+    """What is handed to a pool here, to be done by a worker as a part of where it was handed over:
+    of the same session, step and tool. Nothing else of the context is taken along."""
+    if SEAM.get() is None and _begun:
+        _adopted(threading.current_thread())
+    seam = SEAM.get()
+    if seam is None or seam.over:
+        return work
+    here = copy_context()
+
+    @wraps(work)
+    def done(*args: P.args, **kwargs: P.kwargs) -> R:
+        variables: tuple[ContextVar[Any], ...] = (SEAM, COVERED, *_PLACES)
+        tokens = [(each, each.set(here[each])) for each in variables if each in here]
+        try:
+            return work(*args, **kwargs)
+        finally:
+            for variable, token in tokens:
+                variable.reset(token)
+
+    return done
 
 
 def current_seam() -> Seam | None:

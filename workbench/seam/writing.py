@@ -146,6 +146,7 @@ def replayed_line(
         fields |= {
             "duration_s": entry.duration_s,
             "first_s": entry.first_s,
+            "ended": "cancelled" if served.error and entry.ended == "cancelled" else None,
             "provider": entry.provider,
             "model": entry.reply_model,
             "usage": entry.usage,
