@@ -102,10 +102,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._json(200, {"object": "list", "data": []})
 
     def do_POST(self) -> None:
-        """A chat completion, or any other endpoint."""
+        """A chat completion, an embedding, or any other endpoint."""
         asked = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
         self._note(asked)
-        if not self.path.partition("?")[0].endswith("/chat/completions"):
+        path = self.path.partition("?")[0]
+        if path.endswith("/embeddings"):
+            data = [{"object": "embedding", "index": 0, "embedding": [0.5]}]
+            self._json(200, {"object": "list", "model": "e", "data": data})
+            return
+        if not path.endswith("/chat/completions"):
             self._json(200, {"id": "modr-1", "model": "m", "results": [], "score": 0.5})
             return
         failing = getattr(self, f"_do_{asked['model'].replace('-', '_')}", None)
