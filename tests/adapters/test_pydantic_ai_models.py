@@ -133,6 +133,34 @@ def test_faults_are_the_librarys_own_exceptions() -> None:
     assert len(cut.trace.turn(2).model.chunks) == 2
 
 
+def test_a_reader_that_stops_early_is_recorded_as_that() -> None:
+    """What was read is kept and given again; the model's stream is closed."""
+    closed: list[str] = []
+
+    async def talk(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        try:
+            for number in range(50):
+                yield f"{number} "
+        finally:
+            closed.append("closed")
+
+    async def read() -> list[str]:
+        pieces: list[str] = []
+        async with Agent(FunctionModel(stream_function=talk)).run_stream("go") as stream:
+            async for piece in stream.stream_text(delta=True, debounce_by=None):
+                pieces.append(piece)
+                if len(pieces) == 3:
+                    break
+        return pieces
+
+    recorded = wb.record(read)
+    assert (recorded.output, closed) == (["0 ", "1 ", "2 "], ["closed"])
+    (entry,) = recorded.trace.models()
+    assert (entry.ended, str(entry.text)[:6]) == ("stopped", "0 1 2 ")
+    replayed = wb.replay(read, recorded.trace)
+    assert (replayed.status, replayed.output, closed) == ("ok", recorded.output, ["closed"])
+
+
 def test_a_fallback_is_another_call_and_the_first_ones_error_is_kept() -> None:
     """Wrappers pass through: each model that was asked is an entry, in a replay as well."""
 
