@@ -64,7 +64,12 @@ _VERIFY_CODES = (
     "2 wrong use or unreadable input; 130 interrupted."
 )
 
-_REPLAY_END = f"{fault_words.EXAMPLES}\n\n{_EXIT_CODES}"
+_REPLAY_CODES = (
+    "Exit codes: 0 ok, or the script's own; 1 drift, or a run that failed or was blocked; "
+    "2 wrong use, or a file that cannot be read; 130 interrupted."
+)
+
+_REPLAY_END = f"{fault_words.EXAMPLES}\n\n{_REPLAY_CODES}"
 _FORK_END = f"{edit_words.EXAMPLES}\n\n{_REPLAY_END}"
 
 app.command("record", cls=AgentCommand, epilog=_RECORD_CODES, short_help="Record a run.")(
