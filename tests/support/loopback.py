@@ -4,7 +4,8 @@ What happens to a request is said by its *script*: the header ``x-script``, or e
 name. A script is one word, or several with commas between: the first request gets the first, the
 next one the second, and so on; all further ones get the last (``429,429,ok``). The words:
 
-- ``ok``; ``slow`` (the same, with pauses and comments between the events of a stream);
+- ``ok``; ``late`` (the same, after a while); ``slow`` (the same, with pauses and comments between
+  the events of a stream);
 - a status from 400 on, such as ``429``; ``html502``; ``badjson``; ``text`` (a 200 that is no JSON);
 - ``reset`` (a true one), ``cut`` (half of a body), ``stall`` (no answer at all);
 - inside a stream, after three events: ``mid-reset``, ``mid-cut``, ``mid-stall``, ``mid-error`` (an
@@ -32,6 +33,8 @@ from speaking_openai import SPEAKERS as OPENAI
 
 STALL_S = 1.0
 """How long the server says nothing: longer than the clients of the tests wait."""
+LATE_S = 0.25
+"""How long a late answer takes, which is less than the clients wait."""
 BREAKS_AFTER = 3
 """After how many events a stream breaks."""
 
@@ -86,6 +89,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         script = headers.get("x-script") or speaker.model(path, body)
         word = self.server.next_word(script)
         streams = speaker.streams(path, body)
+        if word == "late":
+            self.server.over.wait(LATE_S)
         if word.isdecimal():
             self._fail(int(word))
         elif not word.startswith("mid-") and hasattr(self, f"_do_{word}"):
@@ -188,6 +193,7 @@ class Server(http.server.ThreadingHTTPServer):
     """The server, as a context manager; ``url`` is its address, without a path."""
 
     daemon_threads = True
+    request_queue_size = 128  # so that many may connect at once
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
