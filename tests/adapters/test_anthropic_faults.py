@@ -154,7 +154,7 @@ def test_a_lost_connection_is_the_sdks_own(
 
 
 @pytest.mark.parametrize("kind", ["stream", "tools", "async stream"])
-@pytest.mark.parametrize("end", ["reset", "stall"])
+@pytest.mark.parametrize("end", ["reset", "stall", "error"])
 def test_a_stream_breaks_as_a_real_one_does(speaker: Server, kind: str, end: Any) -> None:
     """The reader has two events (a ping is not handed on), then the exception of this release."""
     real = ask(speaker.url, f"mid-{end}", kind)
@@ -163,6 +163,27 @@ def test_a_stream_breaks_as_a_real_one_does(speaker: Server, kind: str, end: Any
     assert len(found["seen"]) == 2
     assert found["error"]["kind"] == real["error"]["kind"]
     assert bool(found["error"]["cause"]) == bool(real["error"]["cause"])
+    if end == "error":
+        names = ("status_code", "type", "request_id")
+        seen = [each["error"]["attributes"] for each in (found, real)]
+        assert [seen[0].get(name) for name in names] == [seen[1].get(name) for name in names]
+        assert seen[0]["body"]["items"]["error"]["items"]["type"] == "overloaded_error"
+
+
+def test_an_injected_error_inside_a_live_stream_is_recorded_as_one(speaker: Server) -> None:
+    """A fork cuts a live stream by the provider's own words; its trace replays to the same, and a
+    call that is not streamed fails with the status."""
+    with workbench.recording() as recorded:
+        ask(speaker.url, "ok", "stream")
+    fault = StreamTruncate(3, end="error").at(turn(1))
+    with workbench.forking(recorded.trace, live_from=turn(1), faults=[fault]) as forked:
+        live = ask(speaker.url, "ok", "stream")
+    assert live["error"]["attributes"]["status_code"] == 200
+    (entry,) = forked.trace.entries
+    assert (entry.ended, entry.source, len(entry.chunks)) == ("cut", "fault", 3)
+    with workbench.replaying(forked.trace):
+        assert differences(live, ask(speaker.url, "ok", "stream")) == []
+    assert met(speaker, "plain", fault)["error"]["attributes"]["status_code"] == 529
 
 
 @pytest.mark.parametrize("kind", ["stream", "async stream"])

@@ -98,6 +98,16 @@ def test_a_reader_that_breaks_off_is_recorded_as_such(speaker: Server) -> None:
     assert "stopped here, after 5 chunks" in str(result.drift)
 
 
+def test_a_reader_who_has_the_whole_message_has_missed_nothing(speaker: Server) -> None:
+    """Whoever stops at the last event has all of it, so that a replay may read on."""
+    count = len(kinds(speaker.url))
+    with workbench.recording() as recorded:
+        kinds(speaker.url, count)
+    assert recorded.trace.entries[0].ended == "complete"
+    with workbench.replaying(recorded.trace):
+        assert len(kinds(speaker.url)) == count
+
+
 @pytest.mark.parametrize("how", ["close", "context", "forgotten", "unread"])
 def test_however_a_stream_is_left_its_entry_is_closed(speaker: Server, how: str) -> None:
     """Closed, left by its context, garbage collected or never read: no entry stays open."""

@@ -124,7 +124,7 @@ def test_a_lost_connection_is_the_sdks_own(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", ["stream", "tools"])
-@pytest.mark.parametrize("end", ["reset", "stall"])
+@pytest.mark.parametrize("end", ["reset", "stall", "error"])
 def test_a_stream_breaks_after_exactly_that_chunk(
     server: Server, mode: str, kind: str, end: Any
 ) -> None:

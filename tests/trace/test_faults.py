@@ -142,6 +142,7 @@ TABLE: list[tuple[Any, str, str, str | None]] = [
     (ConnectionRefused(), "before", "model tool", "connection_refused"),
     (StreamTruncate(2), "outcome", "model tool", "connection_reset"),
     (StreamTruncate(2, end="stall"), "outcome", "model tool", "timeout"),
+    (StreamTruncate(2, end="error"), "outcome", "model tool", "http_error"),
     (MalformedResponse(), "outcome", "model", None),
     (Refusal(), "outcome", "model", None),
     (MalformedToolCall(), "outcome", "model", None),

@@ -131,7 +131,13 @@ def describe() -> Sdk:
         module="anthropic",
         title="Anthropic's API",
         endpoints=(
-            Endpoint("anthropic.messages", "/v1/messages", "messages", named=True),
+            Endpoint(
+                "anthropic.messages",
+                "/v1/messages",
+                "messages",
+                named=True,
+                last=frozenset({"message_stop"}),
+            ),
             Endpoint("anthropic.count_tokens", "/v1/messages/count_tokens", "counts of tokens"),
         ),
         clients=clients,

@@ -30,6 +30,14 @@ class StreamEventError(Exception):
         self.kind, self.module, self.data, self.name = kind, module, data, name
 
 
+class EventFault(Exception):  # noqa: N818 - it never leaves the stream that it is raised in
+    """An injected failure that the provider tells by an event inside a stream."""
+
+    def __init__(self, body: Any) -> None:
+        super().__init__("an error as an event")
+        self.body = body
+
+
 def to_info(about: Sdk, error: BaseException, response: Any = None) -> ErrorInfo:
     """An exception of a call, with all that it takes to raise it again.
 

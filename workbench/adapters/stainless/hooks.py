@@ -12,6 +12,7 @@ from workbench.adapters.http.wire import body_bytes, body_headers, read_body, st
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.below import PassedError, Tries, Wire
 from workbench.adapters.stainless.errors import (
+    EventFault,
     error_response,
     kept_head,
     made_response,
@@ -178,6 +179,9 @@ class SdkHooks:
 
     def exception(self, info: ErrorInfo) -> BaseException:
         """The SDK's own exception, complete with request and response."""
+        if self._tee is not None and info.status is not None and info.status >= 400:
+            body = self._asked.about.usual_body(info.status) if info.body is None else info.body
+            return EventFault(body)
         return to_exception(self._asked, info)
 
     def deliver(self, served: Served) -> Any:

@@ -17,6 +17,7 @@ from workbench.adapters.http.wire import DONE, Event, body_bytes, body_text
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.description import Endpoint
 from workbench.adapters.stainless.errors import (
+    EventFault,
     StreamEventError,
     as_seen,
     to_exception,
@@ -38,6 +39,8 @@ class Tee:
         self._endpoint = asked.endpoint
         self._over = False
         """Whether it said itself that it is complete, or was broken by what it said."""
+        self._stops = False
+        """Whether a fault lets nothing more through."""
         self._is_async = is_async
         self._response = response
         self._tap = tap
@@ -59,16 +62,15 @@ class Tee:
         response = self._response
         source = type(response).iter_bytes(response)
         try:
-            while not self._tap.clean_cut():
+            while self._goes_on():
                 piece = self._pull(source)
                 if piece is None:
                     yield self._rest()
                     break
                 for event in self._splitter.feed(piece):
-                    if self._tap.clean_cut():
+                    if not self._goes_on():
                         break
-                    self._admit(event)
-                    yield event.raw
+                    yield self._admit(event)
             if not self._over:
                 self._complete(done=False)
         except GeneratorExit:
@@ -85,16 +87,15 @@ class Tee:
         response = self._response
         source = type(response).aiter_bytes(response)
         try:
-            while not self._tap.clean_cut():
+            while self._goes_on():
                 piece = await self._apull(source)
                 if piece is None:
                     yield self._rest()
                     break
                 for event in self._splitter.feed(piece):
-                    if self._tap.clean_cut():
+                    if not self._goes_on():
                         break
-                    self._admit(event)
-                    yield event.raw
+                    yield self._admit(event)
             if not self._over:
                 self._complete(done=False)
         except GeneratorExit:
@@ -106,6 +107,10 @@ class Tee:
                 raise
             raise broken from broken.__cause__
         await response.aclose()
+
+    def _goes_on(self) -> bool:
+        """Whether a fault lets more of it through."""
+        return not self._stops and not self._tap.clean_cut()
 
     def _rest(self) -> bytes:
         """What came after the last event, or instead of any: it is kept as text."""
@@ -152,18 +157,18 @@ class Tee:
             self._tap.let_go()
         await type(self._response).aclose(self._response)
 
-    def _admit(self, event: Event) -> None:
-        """Note an event that is about to be handed on.
+    def _admit(self, event: Event) -> bytes:
+        """Note an event that is about to be handed on; gives what is.
 
         Raises:
             BaseException: a fault breaks the stream off here, or the run was stopped.
         """
         self.at = time.monotonic()
         if event.data is None:
-            return
+            return event.raw
         if event.is_done:
             self._complete(done=True)
-            return
+            return event.raw
         data, bad = _parsed(event)
         raised = self._about.event_error(event, data)
         if raised is not None:
@@ -171,16 +176,26 @@ class Tee:
             failed = StreamEventError(kind, self._about.module, message, data, event.name)
             self._over = True
             self._tap.end("cut", failed)
-            return
+            return event.raw
         if bad is not None:
             self._over = True
             self._tap.end("cut", bad)
-            return
+            return event.raw
         if self._tap.known.model is None:
             self._tap.known.model = model_of(data)
         self._named(event.name, data)
-        self._tap.chunk(data)
+        try:
+            self._tap.chunk(data)
+        except EventFault as fault:
+            return self._spoilt(fault)
         self._tap.whole = kind_of(data) in self._endpoint.last
+        return event.raw
+
+    def _spoilt(self, fault: EventFault) -> bytes:
+        """The provider's error in the place of an event, and of all that would follow."""
+        self._stops = True
+        (event,) = self._framing.splitter().feed(self._framing.write(fault.body, "error"))
+        return self._admit(event)
 
     def _named(self, name: str | None, data: Any) -> None:
         """Keep an event's name where it is not the one that is expected, once for each type."""

@@ -142,8 +142,9 @@ class StreamTruncate(BaseFault):
     type: Literal["stream_truncate"] = "stream_truncate"
     after_chunks: int = Field(default=1, ge=0)
     """How many chunks are delivered first."""
-    end: Literal["reset", "stall", "clean"] = "reset"
-    """How it breaks off: the connection drops, the reader times out, or it just ends."""
+    end: Literal["reset", "stall", "clean", "error"] = "reset"
+    """How it breaks off: the connection drops, the reader times out, it just ends, or the provider
+    says that it is overloaded."""
 
     def __init__(self, after_chunks: int | None = None, /, **data: Any) -> None:
         if after_chunks is not None:
@@ -158,7 +159,7 @@ class StreamTruncate(BaseFault):
     @property
     def words(self) -> str:
         """Such as ``sends 3 chunks of its reply, then stalls``."""
-        ends = {"reset": "is reset", "stall": "stalls", "clean": "just ends"}
+        ends = {"reset": "is reset", "stall": "stalls", "clean": "just ends", "error": "fails"}
         chunks = f"{self.after_chunks} chunk{'' if self.after_chunks == 1 else 's'}"
         return f"sends {chunks} of its reply, then {ends[self.end]}"
 
@@ -166,5 +167,8 @@ class StreamTruncate(BaseFault):
         """What is raised after the chunks; a plain call fails with it at once."""
         if self.end == "stall":
             return ErrorInfo(type="timeout", message="injected stall", cause="ReadTimeout")
+        if self.end == "error":
+            message = "injected error inside a stream"
+            return ErrorInfo(type="http_error", message=message, status=529, headers={})
         message = "injected cut of a stream"
         return ErrorInfo(type="connection_reset", message=message, cause="ReadError")
