@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
-from workbench.adapters.frameworks.codec import Body
+from workbench.adapters.frameworks.codec import Body, Codec
 from workbench.adapters.frameworks.models import (
     amodel_call,
     amodel_stream,
@@ -64,7 +64,7 @@ class Calls:
         ) -> Iterator[Any]:
             codec, request, asked = self._asked(messages, stop, options)
             make = _through(method, run_manager)
-            return model_stream(codec, request, asked, lambda given: _apart(make(given)))
+            return model_stream(codec, request, asked, lambda g: self._apart(make(g)))
 
         return stream
 
@@ -79,7 +79,7 @@ class Calls:
         ) -> AsyncIterator[Any]:
             codec, request, asked = self._asked(messages, stop, options)
             make = _through(method, run_manager)
-            read: Any = await amodel_stream(codec, request, asked, lambda g: _aapart(make(g)))
+            read: Any = await amodel_stream(codec, request, asked, lambda g: self._aapart(make(g)))
             async with aclosing(read) as chunks:
                 async for chunk in chunks:
                     yield chunk
@@ -88,7 +88,13 @@ class Calls:
 
     def _asked(
         self, messages: Any, stop: Any, options: dict[str, Any]
-    ) -> tuple[ChatCodec, Body, Asked]:
+    ) -> tuple[Codec, Body, Asked]:
+        name, provider, settings = self._known(stop, options)
+        request = request_of(name, messages, stop, {**settings, **options})
+        return ChatCodec(provider), request, Asked(list(messages), stop, options)
+
+    def _known(self, stop: Any, options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+        """The model's name, who serves it, and how it is set."""
         known = names.about(self._model, stop, options)
         settings = {
             key: known[f"ls_{key}"]
@@ -96,8 +102,22 @@ class Calls:
             if known.get(f"ls_{key}") is not None
         }
         name = known.get("ls_model_name") or self._model._llm_type  # noqa: SLF001 - authors write it
-        request = request_of(name, messages, stop, {**settings, **options})
-        return ChatCodec(known.get("ls_provider")), request, Asked(list(messages), stop, options)
+        return str(name), known.get("ls_provider"), settings
+
+    def _split(self, chunk: Any) -> Iterable[Any]:
+        """The pieces that a chunk is kept as."""
+        return apart(chunk)
+
+    def _apart(self, chunks: Any) -> Iterator[Any]:
+        with closing(chunks):
+            for chunk in chunks:
+                yield from self._split(chunk)
+
+    async def _aapart(self, chunks: Any) -> AsyncIterator[Any]:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                for each in self._split(chunk):
+                    yield each
 
 
 def _through(method: Any, run_manager: Any) -> Callable[[Asked], Any]:
@@ -109,16 +129,3 @@ def _through(method: Any, run_manager: Any) -> Callable[[Asked], Any]:
         return method(asked.messages, stop=asked.stop, **more, **asked.options)
 
     return make
-
-
-def _apart(chunks: Any) -> Iterator[Any]:
-    with closing(chunks):
-        for chunk in chunks:
-            yield from apart(chunk)
-
-
-async def _aapart(chunks: Any) -> AsyncIterator[Any]:
-    async with aclosing(chunks):
-        async for chunk in chunks:
-            for each in apart(chunk):
-                yield each

@@ -24,9 +24,10 @@ from workbench.trace.values import decode
 
 @dataclass(frozen=True)
 class Asked:
-    """One call of a chat model: what its method is called with."""
+    """One call of a model: what its method is called with."""
 
-    messages: list[Any]
+    messages: Any
+    """A list of messages; of a model that completes texts a prompt, or a list of them."""
     stop: list[str] | None
     options: dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""LangChain's chat models on the seam, where no hooked SDK sends their calls.
+"""LangChain's models on the seam, where no hooked SDK sends their calls.
 
 Callbacks, rate limits and the joining of streams stay the framework's own, in a replay too: it
 calls the model, whose innermost methods are answered. What a model's cache would give is never
@@ -17,6 +17,7 @@ import wrapt
 from workbench.adapters.langchain import names
 from workbench.adapters.langchain.askers import heard
 from workbench.adapters.langchain.calls import Calls
+from workbench.adapters.langchain.llms import TextCalls
 from workbench.seam.current import current_seam
 from workbench.seam.patching import Patches
 
@@ -37,6 +38,11 @@ def hook(patches: Patches) -> None:
     for name in ("astream", *names.EVENTS[1:]):
         if hasattr(base, name):
             patches.wrap(base, name, _astreamed)
+    text = names.text_model_class()
+    patches.wrap(text, "_generate_helper", _whole)
+    patches.wrap(text, "_agenerate_helper", _awhole)
+    patches.wrap(text, "stream", _text_streamed)
+    patches.wrap(text, "astream", _text_astreamed)
     for module in names.modules_with_caches():
         patches.replace(module, "get_llm_cache", _no_cache(module.get_llm_cache))
 
@@ -44,18 +50,18 @@ def hook(patches: Patches) -> None:
 def _whole(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if current_seam() is None:
         return wrapped(*args, **kwargs)
-    result = wrapped.__func__(_Seen(model), *args, **kwargs)
-    for each in result.generations:
-        heard(each.message)
-    return result
+    return _noted(wrapped.__func__(_Seen(model), *args, **kwargs))
 
 
 async def _awhole(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if current_seam() is None:
         return await wrapped(*args, **kwargs)
-    result = await wrapped.__func__(_Seen(model), *args, **kwargs)
+    return _noted(await wrapped.__func__(_Seen(model), *args, **kwargs))
+
+
+def _noted(result: Any) -> Any:
     for each in result.generations:
-        heard(each.message)
+        heard(getattr(each, "message", None))
     return result
 
 
@@ -85,6 +91,18 @@ async def _atold(stream: AsyncIterator[Any]) -> AsyncIterator[Any]:
             yield each
 
 
+def _text_streamed(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not names.streams(model, "_stream"):  # then it asks for the whole text
+        return wrapped(*args, **kwargs)
+    return _streamed(wrapped, model, args, kwargs)
+
+
+def _text_astreamed(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not names.streams(model, "_stream", "_astream"):
+        return wrapped(*args, **kwargs)
+    return _astreamed(wrapped, model, args, kwargs)
+
+
 def _no_cache(wrapped: Callable[[], Any]) -> Callable[[], Any]:
     """The cache that everybody shares; in a session one that knows nothing and keeps nothing."""
 
@@ -102,7 +120,9 @@ class _Seen(_Proxy):
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self._self_calls = None if names.on_the_wire(model) else Calls(model)
+        text = isinstance(model, names.text_model_class())
+        calls = TextCalls if text else Calls
+        self._self_calls = None if names.on_the_wire(model) else calls(model)
 
     @property
     def cache(self) -> Any:

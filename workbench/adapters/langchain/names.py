@@ -27,6 +27,7 @@ MODEL_METHODS = (
     "_agenerate_with_cache",
     "_get_ls_params",
 )
+TEXT_METHODS = ("_generate_helper", "_agenerate_helper", "_stream", "_astream", "_get_ls_params")
 EVENTS = ("_iter_v2_events", "_aiter_v2_events")
 """What newer versions stream a model's events with, sync and async."""
 WIRE_PACKAGES = ("langchain_anthropic.", "langchain_openai.")
@@ -59,6 +60,25 @@ def model_class() -> Any:
     for name in MODEL_METHODS:
         getattr(BaseChatModel, name)
     return BaseChatModel
+
+
+def text_model_class() -> Any:
+    """The class of all models that complete texts.
+
+    Raises:
+        AttributeError: this version's models are called in another way.
+    """
+    from langchain_core.language_models.llms import BaseLLM
+
+    for name in TEXT_METHODS:
+        getattr(BaseLLM, name)
+    return BaseLLM
+
+
+def streams(model: Any, *methods: str) -> bool:
+    """Whether a text model's class has one of these methods for itself."""
+    base = text_model_class()
+    return any(getattr(type(model), name) != getattr(base, name) for name in methods)
 
 
 def modules_with_caches() -> list[Any]:

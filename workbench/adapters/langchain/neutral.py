@@ -26,6 +26,11 @@ def request_of(
 ) -> Body:
     """What a model is asked, in the neutral shape."""
     said = {"model": model, "messages": [message_of(each) for each in messages]}
+    return request_parts(said, stop, options)
+
+
+def request_parts(said: Body, stop: Any, options: dict[str, Any]) -> Body:
+    """A request with its tools and settings."""
     rest = {key: value for key, value in options.items() if key != "tools"}
     if options.get("tools"):
         said["tools"] = [tool_of(each) for each in options["tools"]]
