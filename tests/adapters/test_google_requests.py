@@ -18,6 +18,7 @@ from ways_google import async_client, client
 import workbench
 from workbench.adapters.google import adapter
 from workbench.errors import UsageError
+from workbench.trace.prices import cost_of
 
 ASKED: dict[str, Any] = {"model": "gemini-x", "contents": "hello"}
 CONFIG = types.GenerateContentConfig
@@ -229,7 +230,13 @@ def test_an_agent_that_counts_and_embeds_first_replays(speaker: Server) -> None:
         ("google.embed_content", "e"),
         ("google.generate_content", "gemini-x"),
     ]
-    assert recorded.trace.entries[1].text == "2 vectors of 3 numbers"
+    assert [entry.text for entry in recorded.trace.entries] == [
+        "31 tokens",
+        "2 vectors of 3 numbers",
+        "You said: hello",
+    ]
+    assert [m.text for m in recorded.trace.entries[0].messages] == ["hello"]
+    assert cost_of(recorded.trace.entries[0]) == 0
     replayed = workbench.replay(agent, recorded.trace)
     assert (replayed.status, replayed.output) == ("ok", recorded.output)
     assert recorded.trace.diff(replayed.trace).same
@@ -439,3 +446,15 @@ def test_the_sdk_is_not_imported_by_its_adapter(bare_python: tuple[str, dict[str
     )
     python, env = bare_python
     subprocess.run([python, "-c", code], env=env, check=True, timeout=60)
+
+
+def test_a_release_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the SDK lacks what is hooked, the user is told which release that is."""
+    from google.genai import _api_client
+
+    adapter.uninstall()
+    monkeypatch.delattr(_api_client.BaseApiClient, "async_request_streamed")
+    with pytest.raises(UsageError, match=r"'google' does not fit google-genai \d.*streamed"):
+        adapter.install()
+    monkeypatch.undo()
+    adapter.install()

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -144,11 +145,10 @@ def _told(error: Exception) -> str:
 
 def _release(module: str) -> str:
     """The library and its version, as far as it tells."""
-    name = module.partition(".")[0]
-    try:
-        return f"{name} {version(name)}"
-    except PackageNotFoundError:
-        return f"this version of {name}"
+    for name in (module.replace(".", "-"), module.partition(".")[0]):
+        with suppress(PackageNotFoundError):
+            return f"{name} {version(name)}"
+    return f"this version of {module}"
 
 
 def _folders() -> list[tuple[str, int]]:

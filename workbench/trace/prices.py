@@ -36,6 +36,8 @@ FREE_PROVIDERS = frozenset({"local"})
 FREE_MODELS = frozenset({"smollm2-135m"})
 """Models known to be free whoever serves them under that name."""
 
+_FREE_APIS = frozenset({"anthropic.count_tokens", "google.count_tokens"})
+"""What no provider charges for."""
 _HTTP_ERROR = 400
 _ZERO = Decimal(0)
 _TOKENS = {
@@ -203,6 +205,8 @@ def _entry_cost(entry: Entry) -> Decimal | None:
 
 
 def _never_charged(entry: Entry) -> bool:
+    if entry.api in _FREE_APIS:
+        return True
     if entry.fault is not None or entry.source in ("fault", "simulated", "hand"):
         return True
     return entry.error is not None and (entry.error.status or 0) >= _HTTP_ERROR

@@ -1,4 +1,5 @@
-"""Replies written whole in the shapes of OpenAI's Responses and of Anthropic's messages.
+"""Replies written whole in the shapes of OpenAI's Responses, of Anthropic's messages and of
+Google's generateContent.
 
 Reasoning is left out: these providers take it back signed or sealed only, which nobody can write
 by hand.
@@ -15,6 +16,7 @@ from workbench.trace.payloads.base import TOKEN_COUNTS
 from workbench.trace.payloads.calls import derived_id, seed_of, settle_calls
 
 RESPONSES, MESSAGES = "openai.responses", "anthropic.messages"
+GENERATE = "google.generate_content"
 
 _CUT: Final = frozenset(
     {"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_context_window_exceeded"}
@@ -95,9 +97,30 @@ def write_messages(said: Said) -> JSON:
     return _written(said, MESSAGES, body, cut="max_tokens", filtered="refusal")
 
 
+def write_generate(said: Said) -> JSON:
+    """A reply as a body of `:generateContent`."""
+    body: dict[str, Any] = {"candidates": [], "responseId": derived_id("wb_", said.seed)}
+    if said.model is not None:
+        body["modelVersion"] = said.model
+    counts = said.counts
+    if counts:
+        asked, output = counts.get("input_tokens", 0), counts.get("output_tokens", 0)
+        thoughts = counts.get("reasoning_tokens")
+        usage = {
+            "promptTokenCount": asked,
+            "cachedContentTokenCount": counts.get("cache_read_tokens"),
+            "candidatesTokenCount": output - (thoughts or 0),
+            "thoughtsTokenCount": thoughts,
+            "totalTokenCount": asked + output,
+        }
+        body["usageMetadata"] = {name: each for name, each in usage.items() if each is not None}
+    return _written(said, GENERATE, body, cut="MAX_TOKENS", filtered="SAFETY")
+
+
 WRITERS: Final[dict[str, Callable[[Said], JSON]]] = {
     RESPONSES: write_responses,
     MESSAGES: write_messages,
+    GENERATE: write_generate,
 }
 """The shapes that are written here."""
 
@@ -151,6 +174,8 @@ def begun_stream(api: str, body: JSON, texts: Sequence[str]) -> list[JSON]:
         body: the reply, its text the pieces put together.
         texts: how the text is cut.
     """
+    if api == GENERATE:
+        return [_generated(body, text) for text in texts]
     events = view(api).split({**body, **_OPEN[api]})
     name, path = _TEXT[api]
     at = next((n for n, event in enumerate(events) if event["type"] == name), None)
@@ -161,6 +186,13 @@ def begun_stream(api: str, body: JSON, texts: Sequence[str]) -> list[JSON]:
     cut = [*events[:at], *deltas]
     numbered = "sequence_number" in events[at]
     return [{**e, "sequence_number": n} for n, e in enumerate(cut)] if numbered else cut
+
+
+def _generated(body: JSON, text: str) -> dict[str, Any]:
+    """One piece of a stream of Google's."""
+    said = {"content": {"role": "model", "parts": [{"text": text}]}, "index": 0}
+    head = {key: body[key] for key in ("modelVersion", "responseId") if key in body}
+    return {"candidates": [said], **head}
 
 
 def _with(event: dict[str, Any], path: tuple[str, ...], text: str) -> dict[str, Any]:

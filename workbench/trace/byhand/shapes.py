@@ -14,12 +14,19 @@ from workbench.trace.byhand.replies import WRITERS, Said, begun_stream
 from workbench.trace.payloads import JSON, view
 from workbench.trace.payloads.calls import derived_id
 from workbench.trace.payloads.deltas import pieces
+from workbench.trace.payloads.embeddings import (
+    google_body,
+    google_inputs,
+    google_size,
+    google_vectors,
+)
 
 NEUTRAL, NEUTRAL_VECTORS = "workbench", "workbench.embeddings"
 CHAT, VECTORS = "openai.chat", "openai.embeddings"
+GOOGLE_VECTORS = "google.embed_content"
 
 _MOST_DIMENSIONS = 100_000
-OF_VECTORS = (NEUTRAL_VECTORS, VECTORS)
+OF_VECTORS = (NEUTRAL_VECTORS, VECTORS, GOOGLE_VECTORS)
 """The shapes of embeddings."""
 _OPENAI_FINISH = {
     "stop": "stop", "end_turn": "stop", "stop_sequence": "stop", "STOP": "stop",
@@ -175,6 +182,8 @@ def _vectors(body: JSON, from_api: str, to_api: str, request_body: JSON) -> JSON
     if from_api == VECTORS:
         data = [each for each in source.get("data") or () if isinstance(each, dict)]
         vectors = [each.get("embedding") for each in data]
+    elif from_api == GOOGLE_VECTORS:
+        vectors = google_vectors(source)
     if not isinstance(vectors, list):
         raise DriftError(
             "the call asks for embeddings, and the recorded entry has none: give it the field "
@@ -183,6 +192,8 @@ def _vectors(body: JSON, from_api: str, to_api: str, request_body: JSON) -> JSON
     _check_inputs(vectors, request_body)
     if from_api == to_api:
         return body
+    if to_api == GOOGLE_VECTORS:
+        return google_body(vectors, request_body)
     model = source.get("model") or (request_body or {}).get("model")
     usage: dict[str, Any] = source.get("usage") or {}
     if to_api == NEUTRAL_VECTORS:
@@ -203,7 +214,7 @@ def _vectors(body: JSON, from_api: str, to_api: str, request_body: JSON) -> JSON
 def placeholder_vectors(api: str, request_body: JSON) -> JSON:
     """A body with a vector of zeros for each input, as long as was asked for."""
     asked: dict[str, Any] = request_body if isinstance(request_body, dict) else {}
-    size = asked.get("dimensions")
+    size = asked.get("dimensions") or google_size(asked)
     vector = [0.0] * (size if isinstance(size, int) and 0 < size <= _MOST_DIMENSIONS else 1)
     body = {"embeddings": [vector] * (_inputs(asked) or 0), "model": asked.get("model")}
     return as_api(body, NEUTRAL_VECTORS, api, asked)
@@ -223,6 +234,6 @@ def _inputs(request_body: JSON) -> int | None:
     if isinstance(asked, str):
         return 1
     if not isinstance(asked, list):
-        return None
+        return google_inputs(request_body)
     # A list of numbers is one input that is tokens already.
     return 1 if asked and not isinstance(asked[0], str | list) else len(asked)

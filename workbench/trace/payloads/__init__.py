@@ -26,6 +26,7 @@ from .base import (
 from .compare import Change, compare, word_diff
 from .embeddings import GoogleEmbedContentView, OpenAIEmbeddingsView
 from .google import GoogleView
+from .google_count import GoogleCountView
 from .neutral import NeutralView
 from .openai_chat import OpenAIChatView
 from .openai_responses import OpenAIResponsesView
@@ -66,6 +67,7 @@ register(AnthropicMessagesView())
 register(AnthropicCountView())
 register(NeutralView())
 register(GoogleView())
+register(GoogleCountView())
 register(OpenAIEmbeddingsView())
 register(GoogleEmbedContentView())
 

@@ -145,6 +145,38 @@ class GoogleEmbedContentView(_EmbeddingsView):
         return Usage(input_tokens=sum(known), output_tokens=0, raw=told)
 
 
+def google_vectors(body: JSON) -> list[Any] | None:
+    """The vectors of an answer of Google's; None where it holds none."""
+    return [each.get("values") for each in _found(body)] or None
+
+
+def google_inputs(asked: JSON) -> int | None:
+    """How many texts a request of Google's embeds; None for another request."""
+    whole = as_dict(asked)
+    listed = [whole[name] for name in ("requests", "instances") if name in whole]
+    if listed:
+        return len(as_list(listed[0]))
+    return 1 if "content" in whole else None
+
+
+def google_size(asked: JSON) -> JSON:
+    """How many numbers a request of Google's wants in a vector."""
+    whole = as_dict(asked)
+    first = next(iter(as_list(whole.get("requests"))), None)
+    options = (whole, first, whole.get("parameters"))
+    return next((size for o in options if (size := field(o, "outputDimensionality"))), None)
+
+
+def google_body(vectors: Sequence[JSON], asked: JSON) -> JSON:
+    """An answer with these vectors, as a request wants it."""
+    listed = [{"values": vector} for vector in vectors]
+    if "instances" in as_dict(asked):
+        return {"predictions": [{"embeddings": each} for each in listed]}
+    if "content" in as_dict(asked) and len(listed) == 1:
+        return {"embedding": listed[0]}
+    return {"embeddings": listed}
+
+
 def _found(body: JSON) -> list[dict[str, Any]]:
     """The embeddings, in whichever of Google's forms."""
     source = as_dict(body)
