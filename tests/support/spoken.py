@@ -18,8 +18,13 @@ from workbench.trace.payloads import view
 Part = tuple[Any, ...]
 Said = Sequence[Part]
 APIS = ("openai.chat", "openai.responses", "anthropic.messages", "google.generate_content")
-SIGNED = "c2lnbmF0dXJl+/=="
+_SIGNED = "c2lnbmF0dXJl+/"
 _ENDINGS = ("/chat/completions", "/responses", "/v1/messages")
+
+
+def signature(place: int) -> str:
+    """The signature of the part at a place, in base64."""
+    return f"{_SIGNED}{place:02}"
 
 
 def _calls(said: Said) -> list[Part]:
@@ -95,7 +100,7 @@ def _item(part: Part, place: int) -> dict[str, Any]:
     if part[0] == "think":
         summary = [{"type": "summary_text", "text": part[1]}]
         head = {"type": "reasoning", "id": f"rs_{place}"}
-        return {**head, "summary": summary, "encrypted_content": f"{SIGNED}{place}"}
+        return {**head, "summary": summary, "encrypted_content": signature(place)}
     if part[0] == "call":
         head = {"type": "function_call", "id": f"fc_{place}", "status": "completed"}
         return {**head, "call_id": part[1], "name": part[2], "arguments": part[3]}
@@ -154,7 +159,7 @@ def _message(said: Said, model: str, usage: Any) -> dict[str, Any]:
 
 def _block(part: Part, place: int) -> dict[str, Any]:
     if part[0] == "think":
-        return {"type": "thinking", "thinking": part[1], "signature": f"{SIGNED}{place}"}
+        return {"type": "thinking", "thinking": part[1], "signature": signature(place)}
     if part[0] == "call":
         return {"type": "tool_use", "id": part[1], "name": part[2], "input": json.loads(part[3])}
     return {"type": "text", "text": part[1]}
@@ -216,7 +221,7 @@ def _google(part: Part, place: int) -> dict[str, Any]:
     if part[0] == "call":
         call = {"name": part[2], "args": json.loads(part[3])}
         named = call if part[1] is None else {**call, "id": part[1]}
-        return {"functionCall": named, "thoughtSignature": f"{SIGNED}{place}"}
+        return {"functionCall": named, "thoughtSignature": signature(place)}
     thought = {"thought": True} if part[0] == "think" else {}
     return {"text": part[1], **thought}
 

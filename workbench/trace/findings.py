@@ -41,6 +41,11 @@ BAD = frozenset(
 """Values of ``status`` in a run's output that say that it failed. Other words are only told."""
 
 Severity = Literal["error", "warning", "info"]
+SAYS_THE_END = frozenset(
+    {"openai.chat", "openai.responses", "anthropic.messages", "google.generate_content"}
+)
+"""APIs that say inside a stream that it is complete."""
+
 _RANK = {"error": 0, "warning": 1, "info": 2}
 _END = float("inf")
 _MAX_TEXT = 160
@@ -52,8 +57,9 @@ class Finding:
 
     kind: str
     """What it is: ``repeated_write``, ``repeated_read``, ``tool_error``, ``ignored_error``,
-    ``model_error``, ``stream_cut``, ``unknown_tool``, ``bad_arguments``, ``fault``,
-    ``agent_error``, ``status``, ``cut_short``, ``damaged``, ``not_looked_at``."""
+    ``model_error``, ``stream_cut``, ``stream_unfinished``, ``unknown_tool``,
+    ``bad_arguments``, ``fault``, ``agent_error``, ``status``, ``cut_short``,
+    ``damaged``, ``not_looked_at``."""
     severity: Severity
     """``error``: it went wrong here. ``warning``: it may have. ``info``: good to know."""
     turn: int | None
@@ -208,8 +214,7 @@ def _model_errors(run: _Run) -> Iterator[Finding]:
             severity: Severity = "warning" if retried else "error"
             yield run.finding("model_error", severity, entry, text, what)
         elif entry.ended == "cut" and entry.source != "fault":
-            count = len(entry.chunks)
-            text = f"stream cut after {count} chunk{'' if count == 1 else 's'}"
+            text = f"stream cut after {_chunks(entry)}"
             yield run.finding("stream_cut", "error", entry, text, "stream cut")
 
 
@@ -224,6 +229,31 @@ def _bad_calls(run: _Run) -> Iterator[Finding]:
         looks += 1
         for kind, text, short in reply_problems(turn):
             yield run.finding(kind, "warning", turn.model, text, short)
+        if _unfinished(turn.model):
+            text = (
+                f"stream just ended after {_chunks(turn.model)}: nothing said that it was complete"
+            )
+            yield run.finding("stream_unfinished", "warning", turn.model, text, "stream unfinished")
+
+
+def _unfinished(entry: Entry) -> bool:
+    """Whether a stream was read to an end that was none."""
+    if entry.ended != "complete" or entry.error is not None or entry.api not in SAYS_THE_END:
+        return False
+    try:
+        reply, response = entry.reply, entry.response
+    except TraceError:
+        return False  # the file is damaged there
+    reason = reply.finish_reason if reply is not None else None
+    if entry.api == "openai.chat":  # some servers give no reason, and say that they are done
+        done = not isinstance(response, dict) or response.get("done", True)
+        return reason is None and not done
+    return reason in (None, "in_progress")
+
+
+def _chunks(entry: Entry) -> str:
+    count = len(entry.chunks)
+    return f"{count} chunk{'' if count == 1 else 's'}"
 
 
 def _faults(run: _Run) -> Iterator[Finding]:

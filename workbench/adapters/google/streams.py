@@ -81,16 +81,25 @@ class Tee:
 
     async def aread(self, source: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """The same for async code."""
+        reading = True
         try:
             while not self._tap.clean_cut():
+                reading = True
                 piece = await anext(source, _END)
                 if piece is _END:
                     break
                 self._note(piece)
+                reading = False
                 yield piece
             self._tap.end("complete")
         except GeneratorExit:
             self._tap.let_go()
+            raise
+        except asyncio.CancelledError as error:
+            if reading:
+                self._broke(error)
+            else:  # a loop that ends puts away what its reader had left
+                self._tap.let_go()
             raise
         except BaseException as error:  # whatever ends the stream is noted, and goes on
             self._broke(error)
