@@ -118,7 +118,7 @@ def test_an_http_error_is_the_one_that_a_server_causes(
 @pytest.mark.parametrize(
     ("status", "name"),
     [(400, "INVALID_ARGUMENT"), (429, "RESOURCE_EXHAUSTED"), (500, "INTERNAL"),
-     (503, "UNAVAILABLE"), (418, "INVALID_ARGUMENT"), (529, "INTERNAL")],
+     (503, "UNAVAILABLE"), (418, "INVALID_ARGUMENT"), (529, "UNAVAILABLE"), (502, "INTERNAL")],
 )  # fmt: skip
 def test_the_usual_body_has_the_providers_word_for_it(
     speaker: Server, status: int, name: str
@@ -171,6 +171,19 @@ def test_a_stream_that_just_ends_raises_nothing(speaker: Server, kind: str) -> N
     """A clean early end looks like the end: only what is missing tells."""
     found = met(speaker, kind, StreamTruncate(2, end="clean"))
     assert (len(found["seen"]), found["error"]) == (2, None)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_the_provider_may_fail_inside_a_stream(speaker: Server, kind: str) -> None:
+    """Two pieces, then the error that the SDK makes of such an event."""
+    found = met(speaker, kind, StreamTruncate(2, end="error"))
+    assert len(found["seen"]) == 2
+    assert found["error"]["kind"] == "google.genai.errors.ServerError"
+    told = found["error"]["attributes"]
+    assert (told["code"], told["status"]) == (529, "UNAVAILABLE")
+    if RAISES:
+        real = ask(speaker.url, "mid-error", kind)["error"]["attributes"]["response"]
+        assert told["response"]["kind"] == real["kind"]
 
 
 @pytest.mark.parametrize("kind", STREAMS)

@@ -40,6 +40,7 @@ _USUAL: dict[int, tuple[str, str]] = {
     500: ("INTERNAL", "An internal error has occurred."),
     503: ("UNAVAILABLE", "The model is overloaded. Please try again later."),
     504: ("DEADLINE_EXCEEDED", "Deadline expired before operation could complete."),
+    529: ("UNAVAILABLE", "The model is overloaded. Please try again later."),
 }
 _USUAL_CLIENT = ("INVALID_ARGUMENT", "The request was refused.")
 _USUAL_SERVER = ("INTERNAL", "The server failed.")
@@ -117,7 +118,7 @@ class Raising:
         if info.type == "CancelledError":
             return asyncio.CancelledError(*(info.args or ()))
         if info.status is not None and (info.status >= 400 or info.type in _OWN):
-            return self._of_answer(info)
+            return _as_event(info) if inside else self._of_answer(info)
         if info.type in _OWN and info.body is not None:
             return _inside(info)
         if info.type in ("UnknownApiResponseError", "JSONDecodeError") and info.body is not None:
@@ -188,6 +189,14 @@ def _unconnected(kind: Any, host: str, port: int, told: list[Any]) -> BaseExcept
     key = ConnectionKey(**told_of)
     error: BaseException = kind(key, OSError(*told))
     return error
+
+
+def _as_event(info: ErrorInfo) -> BaseException:
+    """An injected failure that the provider tells inside a stream."""
+    status = int(info.status or 0)
+    body = usual_body(status) if info.body is None else info.body
+    kind = "ServerError" if status >= 500 else "ClientError"
+    return _inside(info.model_copy(update={"type": kind, "body": body}))
 
 
 def _inside(info: ErrorInfo) -> BaseException:
