@@ -205,7 +205,9 @@ def test_an_agent_on_such_a_model_is_recorded_and_edited(mode: str) -> None:
     assert (offered["name"], offered["description"]) == ("look", "Look.")
     asked.clear()
     replayed = wb.replay(run, recorded.trace, Rude(), mode)
-    assert (replayed.status, replayed.output, asked) == ("ok", recorded.output, [])
+    # Two tools run in threads, whose messages come as they may.
+    assert (replayed.status, sorted(replayed.output)) == ("ok", sorted(recorded.output))
+    assert asked == []
     edits = recorded.trace.edit().reply(wb.turn(2), text="never mind, then")
     told = wb.replay(run, recorded.trace, Rude(), mode, edits=edits)
     assert "never mind, then" in "".join(told.output[-3:] if mode == "invoke" else told.output)
