@@ -31,6 +31,18 @@ _USUAL: dict[int, tuple[str, str]] = {
 _USUAL_CLIENT = ("invalid_request_error", "The request was refused.")
 _USUAL_SERVER = ("api_error", "Internal server error")
 
+_KEPT = frozenset(
+    {
+        "anthropic-workspace-id",
+        "content-type",
+        "request-id",
+        "retry-after",
+        "retry-after-ms",
+        "x-should-retry",
+    }
+)
+_LAST = frozenset({"message_stop"})
+
 _CLIENTS = ("Anthropic", "AsyncAnthropic")
 
 _CLOUDS = (
@@ -131,13 +143,7 @@ def describe() -> Sdk:
         module="anthropic",
         title="Anthropic's API",
         endpoints=(
-            Endpoint(
-                "anthropic.messages",
-                "/v1/messages",
-                "messages",
-                named=True,
-                last=frozenset({"message_stop"}),
-            ),
+            Endpoint("anthropic.messages", "/v1/messages", "messages", named=True, last=_LAST),
             Endpoint("anthropic.count_tokens", "/v1/messages/count_tokens", "counts of tokens"),
         ),
         clients=clients,
@@ -153,16 +159,7 @@ def describe() -> Sdk:
         usual_body=_usual_body,
         event_error=_event_error,
         raised_event=_raised_event,
-        kept_headers=frozenset(
-            {
-                "anthropic-workspace-id",
-                "content-type",
-                "request-id",
-                "retry-after",
-                "retry-after-ms",
-                "x-should-retry",
-            }
-        ),
+        kept_headers=_KEPT,
         kept_prefixes=("anthropic-ratelimit-",),
         asked_headers=frozenset({"anthropic-beta", "anthropic-version"}),
     )
