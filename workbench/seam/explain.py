@@ -249,6 +249,8 @@ def _nearest_lines(candidate: Candidate) -> Iterator[str]:
     yield f"  nearest   {_called(candidate)}{served}{agreed}"
     if candidate.differs and all(each.volatile for each in candidate.differs):
         yield "  only a time, an id or a path differs"
+    elif candidate.differs and all(each.reordered for each in candidate.differs):
+        yield "  only the order differs: sort what is listed before the model is asked"
 
 
 def _other_line(candidate: Candidate) -> str:

@@ -34,6 +34,7 @@ _VOLATILE = re.compile(
     r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
     r"|\b[0-9a-fA-F]{32}\b|\b1[5-9]\d{8}(?:\.\d+)?\b|(?:/[\w.-]+){2,}"
 )
+_WORD = re.compile(r"[^\s,;\[\](){}\"']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Difference:
     note: str = ""
     volatile: bool = False
     """Only a time, an id or a path differs."""
+    reordered: bool = False
+    """The same words in another order, as of a folder's files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ def _changed_message(old: Message, new: Message, number: int) -> Difference:
             where, pointer, _said(old), _said(new), "ids, tool calls or other fields changed"
         )
     was, is_now, note = _windows(old.text, new.text)
-    return Difference(where, pointer, was, is_now, note, _only_volatile(old.text, new.text))
+    return Difference(where, pointer, was, is_now, note, **_kind(old.text, new.text))
 
 
 def _said(message: Message) -> str:
@@ -256,8 +259,14 @@ def _window(text: str, begin: int) -> str:
     return f"{'…' if begin else ''}{piece}{'…' if more else ''}"
 
 
-def _only_volatile(old: str, new: str) -> bool:
-    return _VOLATILE.sub("\0", old) == _VOLATILE.sub("\0", new)
+def _kind(old: Any, new: Any) -> dict[str, bool]:
+    """Which kind of difference two texts have, if it is one that happens by itself."""
+    if not isinstance(old, str) or not isinstance(new, str):
+        return {}
+    return {
+        "volatile": _VOLATILE.sub("\0", old) == _VOLATILE.sub("\0", new),
+        "reordered": sorted(_WORD.findall(old)) == sorted(_WORD.findall(new)),
+    }
 
 
 def _compare_plain(was: Any, now: Any) -> tuple[list[str], list[Difference]]:
@@ -283,8 +292,7 @@ def _walk(was: Any, now: Any, path: str, depth: int = 0) -> Iterator[tuple[str, 
 
 def _plain_difference(where: str, pointer: str, old: Any, new: Any) -> Difference:
     was, now = _show(old), _show(new)
-    volatile = isinstance(old, str) and isinstance(new, str) and _only_volatile(old, new)
-    return Difference(where, pointer, was, now, "", volatile)
+    return Difference(where, pointer, was, now, "", **_kind(old, new))
 
 
 def _show(value: Any) -> str:
