@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from scripted import HttpStatus, Lost, World, ask
 
 import workbench as wb
+from workbench.errors import ToolFaultError
 from workbench.faults import (
     Aim,
     ConnectionReset,
@@ -14,6 +15,7 @@ from workbench.faults import (
     Refusal,
     StreamTruncate,
     Timeout,
+    ToolError,
     ToolTimeout,
 )
 
@@ -231,3 +233,34 @@ def test_faults_validate_as_they_are_made() -> None:
         wb.replay(patient, recorded.trace, faults=[Refusal().at(tool="look")])
     with pytest.raises(wb.EditError, match="has turns 1 to 1"):
         wb.replay(patient, recorded.trace, faults=[HttpError(500).at(wb.turn(5))])
+
+
+def test_a_tool_that_fails_before_the_cut_does_not_keep_the_run_from_going_live() -> None:
+    """How an agent takes a failure is what the live part is to show: whether the failed call is
+    made again, which is then served, is the agent's business."""
+
+    @wb.tool(effect="read")
+    def look(number: int) -> str:
+        return f"order {number}"
+
+    def agent(*, again: bool = False) -> str:
+        asked = [{"role": "user", "content": "where?"}]
+        ask(asked)
+        try:
+            found = look(1)
+        except ToolFaultError:
+            found = look(1) if again else "it failed"
+        return str(ask([*asked, {"role": "user", "content": found}])["content"])
+
+    run = wb.record(agent)
+    faults = [ToolError(message="down").at(tool="look", nth=1)]
+    fork = wb.fork(agent, run.trace, faults=faults, live_from=wb.turn(2))
+    assert (fork.status, fork.output) == ("ok", "re: it failed")
+    assert [(call.how, call.kind) for call in fork.calls] == [
+        ("replayed", "model"),
+        ("fault", "tool"),
+        ("live", "model"),
+    ]
+    fork = wb.fork(agent, run.trace, again=True, faults=faults, live_from=wb.turn(2))
+    assert (fork.status, fork.output) == ("ok", "re: order 1")
+    assert [call.how for call in fork.calls] == ["replayed", "fault", "replayed", "live"]

@@ -127,7 +127,7 @@ class Session:
         error = outcome.error
         if error is not None and error.type == "DriftError":  # what was received is read past
             self.drift = self.drift or DriftError(error.message)
-        self.tickets.tries.end(ticket, failed=self.injecting.failed(ticket, error))
+        self.tickets.end(ticket, failed=self.injecting.failed(ticket, error))
         self.injecting.remember(ticket, outcome.response)
         self.handing.order.handed_over(ticket)
         if ticket.expect is not None:

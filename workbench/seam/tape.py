@@ -54,6 +54,7 @@ class Tape:
         self._by_step: dict[tuple[str, str], deque[Taped]] = defaultdict(deque)
         self._inside: dict[str, list[Taped]] = {}
         self._gone: set[str] = set()
+        self._failed: set[str] = set()  # a fault hit the call: it may come again, or not
         self.served: set[str] = set()
         self._digests = digests or {}
         self._place = 0
@@ -233,7 +234,8 @@ class Tape:
         if entry.id not in self._gone:
             return
         self._gone.discard(entry.id)
-        if not entry.open and self._cut.why(entry) is None:
+        self._failed.discard(entry.id)
+        if self._counts(entry):
             self._before[entry.step] += 1
         place = next(n for n, each in enumerate(self.entries) if each.id == entry.id)
         taped, row = self.entries[place], self._by_step[entry.kind, entry.step]
@@ -250,8 +252,18 @@ class Tape:
         """Whether a step still has recorded calls to be served before the run goes live."""
         return self._before[step] > 0
 
+    def failed(self, entry: Entry) -> None:
+        """A fault hit a call: a run that goes live after it does not wait for a retry."""
+        if self._counts(entry):
+            self._before[entry.step] -= 1
+        self._failed.add(entry.id)
+
+    def _counts(self, entry: Entry) -> bool:
+        known = entry.id in self._gone or entry.id in self._failed
+        return not known and not entry.open and self._cut.why(entry) is None
+
     def _drop(self, entry: Entry) -> None:
-        if entry.id not in self._gone and not entry.open and self._cut.why(entry) is None:
+        if self._counts(entry):
             self._before[entry.step] -= 1
         self._gone.add(entry.id)
         digest = self.digest(entry)

@@ -53,6 +53,12 @@ class Tickets:
         ticket.key = self._guard.key(ticket)
         return ticket
 
+    def end(self, ticket: Ticket, *, failed: bool) -> None:
+        """A call ended; it failed where who asks the same again tries again."""
+        self.tries.end(ticket, failed=failed)
+        if ticket.source == "fault" and ticket.entry is not None:
+            self._setting.tape.failed(ticket.entry)
+
     def hasher(self, call: Call) -> Hasher:
         """What hashes such requests, less what the trace ignores in them."""
         name = call.api or call.kind
