@@ -288,3 +288,46 @@ def test_tools_with_a_setup_and_with_pictures(server: ChatServer) -> None:
     assert ran == ["setup", 3]
     assert wb.replay(agent, recorded.trace).output == recorded.output
     assert ran == ["setup", 3]
+
+
+class Lookalike:
+    """A model that is no class of the framework's, and has its methods."""
+
+    model_id = "lookalike-1"
+
+    def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
+        """Answer at once."""
+        ran.append("asked")
+        return ChatMessage(MessageRole.ASSISTANT, "<code>final_answer(shout('hi'))</code>")
+
+
+def test_models_and_tools_written_in_ways_of_their_own_are_answered() -> None:
+    """A model that only looks like one, and a tool with a call of its own."""
+    ran.clear()
+
+    class Shout(Tool):  # type: ignore[misc] # it has no types
+        name = "shout"
+        description = "Shouts."
+        inputs = {"text": {"type": "string", "description": "What."}}  # noqa: RUF012
+        output_type = "string"
+
+        def __call__(self, text: str, **kwargs: Any) -> str:
+            ran.append(text)
+            return str(super().__call__(text, **kwargs))
+
+        def forward(self, text: str) -> str:
+            return text.upper()
+
+    def agent() -> Any:
+        return CodeAgent([Shout()], Lookalike(), **QUIET).run("hi")
+
+    recorded = wb.record(agent)
+    assert recorded.output == "HI", recorded.error
+    asked, shouted = recorded.trace.entries
+    assert (asked.model, shouted.name, shouted.arguments) == (
+        "lookalike-1",
+        "shout",
+        {"text": "hi"},
+    )
+    assert wb.replay(agent, recorded.trace).output == "HI"
+    assert ran == ["asked", "hi"]

@@ -10,7 +10,7 @@ from workbench.adapters.frameworks.piecewise import in_step
 from workbench.adapters.frameworks.steps import agent_step
 from workbench.adapters.smolagents import names
 from workbench.adapters.smolagents.models import generate, stream
-from workbench.adapters.smolagents.tools import call
+from workbench.adapters.smolagents.tools import call, whole
 from workbench.seam.current import current_seam
 from workbench.seam.patching import Patches
 
@@ -21,19 +21,39 @@ def hook(patches: Patches) -> None:
     hook_family(patches, model, {"generate": generate}, {"generate_stream": stream})
     patches.wrap(model, "parse_tool_calls", _parsed)
     patches.wrap(tool, "__call__", call)
-    patches.wrap(agent, "run", _run)
+    hook_family(patches, tool, {"__call__": whole})
+    patches.wrap(agent, "run", _Runs(patches, model))
     patches.wrap(executor, "__call__", _execute)
     if names.has_time_limit():
         patches.wrap(names.executor_module(), "timeout", _limited)
 
 
-def _run(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run an agent: each that has a name is a step."""
-    name = getattr(agent, "name", None)
-    with agent_step(name):
-        run = wrapped(*args, **kwargs)
-    streams = kwargs.get("stream", args[1] if len(args) > 1 else False)
-    return in_step(run, name) if streams and name and current_seam() is not None else run
+class _Runs:
+    """Runs of agents: each that has a name is a step."""
+
+    def __init__(self, patches: Patches, model: type) -> None:
+        self._patches = patches
+        self._model = model
+        self._hooked: set[type] = set()
+
+    def __call__(
+        self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        self._hook(type(agent.model))
+        name = getattr(agent, "name", None)
+        with agent_step(name):
+            run = wrapped(*args, **kwargs)
+        streams = kwargs.get("stream", args[1] if len(args) > 1 else False)
+        return in_step(run, name) if streams and name and current_seam() is not None else run
+
+    def _hook(self, kind: type) -> None:
+        """Hook the class of a model that is none of the framework's, and only looks like one."""
+        if issubclass(kind, self._model) or kind in self._hooked:
+            return
+        self._hooked.add(kind)
+        for name, wrapper in (("generate", generate), ("generate_stream", stream)):
+            if hasattr(kind, name):
+                self._patches.wrap(kind, name, wrapper)
 
 
 def _parsed(wrapped: Any, _model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import wrapt
 
@@ -20,12 +20,34 @@ if TYPE_CHECKING:
 else:
     _Proxy = wrapt.ObjectProxy
 
+SANITIZES: Final = "sanitize_inputs_outputs"
+"""What an agent tells a tool besides its arguments."""
+
 
 def call(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Wraps ``Tool.__call__``."""
     if current_seam() is None or names.is_final_answer(tool):
         return wrapped(*args, **kwargs)
     return wrapped.__func__(_Seen(tool), *args, **kwargs)
+
+
+def whole(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Wraps ``__call__`` of a class of tools that has one of its own, which may do anything."""
+    if current_seam() is None or names.is_final_answer(tool):
+        return wrapped(*args, **kwargs)
+    clean = {key: value for key, value in kwargs.items() if key == SANITIZES}
+    given = {key: value for key, value in kwargs.items() if key != SANITIZES}
+    arguments = shown(_named(tool, args, given))
+
+    def make(changed: dict[str, Any]) -> Any:
+        return (
+            wrapped(*args, **kwargs) if changed is arguments else wrapped(**clean, **load(changed))
+        )
+
+    def _dump(result: Any) -> Any:
+        return dump(result, f"the result of the tool {tool.name}")
+
+    return tool_call(tool.name, arguments, make, dump=_dump, load=load)
 
 
 class _Seen(_Proxy):
