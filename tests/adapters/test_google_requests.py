@@ -1,7 +1,6 @@
 """What is recorded of a call through Google's SDK, what is not, and what a replay needs."""
 
 import asyncio
-import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ from sdk_seen import differences, see
 from ways_google import async_client, client
 
 import workbench
-from workbench.adapters.google import adapter
 from workbench.errors import UsageError
 from workbench.trace.prices import cost_of
 
 ASKED: dict[str, Any] = {"model": "gemini-x", "contents": "hello"}
 CONFIG = types.GenerateContentConfig
-GEMINI_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 
 def ask(url: str, key: str | None = KEY, **changes: Any) -> Any:
@@ -117,94 +114,6 @@ def test_what_the_sdk_makes_of_an_answer_is_its_own(speaker: Server) -> None:
     speaker.stop()
     with workbench.replaying(recorded.trace):
         assert differences(see(live), see(agent(None))) == []
-
-
-ran: list[int] = []
-
-
-def get_order(number: int) -> str:
-    """Looks up an order."""
-    ran.append(number)
-    if number == 7:
-        raise LookupError("no such order")
-    return f"order {number}"
-
-
-async def aget_order(number: int) -> str:
-    """Looks up an order."""
-    return get_order(number)
-
-
-aget_order.__name__ = "get_order"
-
-
-def calling(url: str, key: str | None, tool: Any, *, chat: bool = False) -> Any:
-    """An agent whose tools the SDK calls by itself."""
-    made = client(url, key, 0)
-    try:
-        config = CONFIG(tools=[tool])
-        if chat:
-            talk = made.chats.create(model="gemini-x", config=config)
-            return talk.send_message("hello").text, see(talk.get_history())
-        found = made.models.generate_content(**ASKED, config=config)
-        return found.text, see(found.automatic_function_calling_history)
-    finally:
-        made.close()
-
-
-async def acalling(url: str, key: str | None, tool: Any) -> Any:
-    """The same in async code."""
-    made = async_client(url, key, 0)
-    found = await made.aio.models.generate_content(**ASKED, config=CONFIG(tools=[tool]))
-    await made.close()
-    return found.text, see(found.automatic_function_calling_history)
-
-
-TOOLS = {
-    "a function": get_order,
-    "a tool": workbench.tool(effect="read")(get_order),
-    "async": aget_order,
-    "an async tool": workbench.tool(effect="read")(aget_order),
-}
-
-
-@pytest.mark.parametrize("how", [*TOOLS, "a chat"])
-def test_functions_that_the_sdk_calls_are_tools(speaker: Server, how: str) -> None:
-    """They are recorded once, answered in a replay and not run; what one raised, the model is
-    told again in the same words."""
-    tool: Any = TOOLS.get(how, get_order)
-    if CONFIG(tools=[tool]).tools != [tool]:
-        pytest.skip("this release takes plain functions only")
-
-    def agent(key: str | None) -> Any:
-        if "async" in how:
-            return asyncio.run(acalling(speaker.url, key, tool))
-        return calling(speaker.url, key, tool, chat=how == "a chat")
-
-    ran.clear()
-    with workbench.recording() as recorded:
-        live = agent(KEY)
-    assert ran == [101, 7]
-    speaker.stop()
-    with workbench.replaying(recorded.trace) as replayed:
-        assert agent(None) == live
-    assert ran == [101, 7]
-    assert replayed.result.status == "ok"
-    kinds = [(entry.kind, entry.name) for entry in recorded.trace.entries]
-    tools = [("tool", "get_order")] * 2
-    assert kinds == [("model", None), *tools, ("model", None)]
-    first, second = recorded.trace.tools("get_order")
-    assert (first.arguments, first.result, first.asked_by) == (
-        {"number": 101},
-        "order 101",
-        recorded.trace.entries[0].id,
-    )
-    assert second.error is not None
-    assert "no such order" in second.error.message
-    assert first.effect == "read"  # as the tools of that name say
-    answers = [m.text for m in recorded.trace.turns[1].messages if m.role == "tool"]
-    assert answers[0] == "order 101"
-    assert "no such order" in answers[1]
 
 
 def test_an_agent_that_counts_and_embeds_first_replays(speaker: Server) -> None:
@@ -311,70 +220,6 @@ def test_a_retry_of_the_sdk_is_part_of_its_one_call(speaker: Server) -> None:
     assert entry.error.status == 529
 
 
-def test_a_replay_needs_no_key(speaker: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a key an agent replays; a recording leaves the SDK's own error; a live call of a
-    client without one is refused before anything is sent, until there is a key."""
-    for name in GEMINI_KEYS:
-        monkeypatch.delenv(name, raising=False)
-    kept: list[Any] = []
-
-    def agent(key: str | None = None, model: str = "gemini-x") -> Any:
-        kept.append(client(speaker.url, key, 0))
-        return kept[-1].models.generate_content(**{**ASKED, "model": model})
-
-    with workbench.recording() as recorded:
-        live = agent(KEY)
-    with workbench.recording(), pytest.raises(ValueError, match=r"[kK]ey"):
-        agent()
-    calls = len(speaker.seen)
-    with workbench.replaying(recorded.trace):
-        assert differences(see(live), see(agent())) == []
-    with pytest.raises(UsageError, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
-        kept[-1].models.generate_content(**ASKED)
-    refused = pytest.raises(UsageError, match="made without an API key while a recording")
-    with workbench.forking(recorded.trace, on_miss="live"), refused:
-        agent(model="new")
-    assert len(speaker.seen) == calls
-    monkeypatch.setenv("GEMINI_API_KEY", "late-key")
-    kept[-1].models.generate_content(**ASKED)
-    assert speaker.seen[-1].headers["x-goog-api-key"] == "late-key"
-    for made in kept:
-        made.close()
-
-
-VERTEX = "/publishers/google/models/gemini-x:generateContent"
-
-
-def test_vertex_is_recorded_without_its_project(
-    speaker: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was asked on Vertex AI is told without project and place; a replay needs neither
-    credentials nor a project, and a live call is refused without one."""
-    from google.oauth2.credentials import Credentials
-
-    for name in ("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", *GEMINI_KEYS):
-        monkeypatch.delenv(name, raising=False)
-    options = types.HttpOptions(base_url=speaker.url, client_args={"verify": False})
-    given: Any = {"project": "my-project", "location": "europe-west1"}
-    made_of: Any = Credentials
-    made = genai.Client(vertexai=True, credentials=made_of("hush"), http_options=options, **given)
-    with workbench.recording() as recorded:
-        live = made.models.generate_content(**ASKED)
-    sent = speaker.seen[0]
-    assert "/projects/my-project/locations/europe-west1/" in sent.path
-    assert sent.headers["authorization"] == "Bearer hush"
-    (entry,) = recorded.trace.entries
-    assert (entry.request["path"], entry.model) == (VERTEX, "gemini-x")
-    assert "hush" not in str(list(recorded.trace.entries))
-    with workbench.replaying(recorded.trace):
-        bare = genai.Client(vertexai=True)
-        again = bare.models.generate_content(**ASKED)
-    assert (again.text, again.usage_metadata) == (live.text, live.usage_metadata)
-    with pytest.raises(UsageError, match="GOOGLE_CLOUD_PROJECT"):
-        bare.models.generate_content(**ASKED)
-    assert len(speaker.seen) == 1
-
-
 def test_an_edited_request_is_really_sent(speaker: Server) -> None:
     """A fork sends the edited words to the edited model, all else as the agent gave it."""
     headers = {"x-mine": "1"}
@@ -409,52 +254,3 @@ def test_an_edited_request_is_really_sent(speaker: Server) -> None:
             {"a": "c"},
             {"temperature": 0.5},
         )
-
-
-def test_the_hooks_come_out_as_they_went_in(speaker: Server) -> None:
-    """Installing twice hooks once; uninstalling leaves the SDK as it was."""
-    from google.genai import _api_client, _extra_utils, _transformers, live
-
-    adapter.uninstall()
-    owners: list[Any] = [_api_client.BaseApiClient, _extra_utils, _transformers, live.AsyncLive]
-
-    def names() -> list[dict[str, int]]:
-        return [{name: id(value) for name, value in vars(each).items()} for each in owners]
-
-    before = names()
-    adapter.install()
-    hooked = names()
-    adapter.install()
-    assert names() == hooked != before
-    adapter.uninstall()
-    assert names() == before
-    assert ask(speaker.url).text == "You said: hello"
-    adapter.install()
-    with workbench.recording() as recorded:
-        ask(speaker.url)
-    assert len(recorded.trace.entries) == 1
-
-
-def test_the_sdk_is_not_imported_by_its_adapter(bare_python: tuple[str, dict[str, str]]) -> None:
-    """A session costs an agent nothing that never uses the SDK, and hooks it when it comes."""
-    code = (
-        "import sys, workbench\n"
-        "with workbench.recording():\n"
-        "    assert 'google.genai' not in sys.modules\n"
-        "    from google.genai import _api_client\n"
-        "    assert hasattr(_api_client.BaseApiClient.request, '__wrapped__')\n"
-    )
-    python, env = bare_python
-    subprocess.run([python, "-c", code], env=env, check=True, timeout=60)
-
-
-def test_a_release_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the SDK lacks what is hooked, the user is told which release that is."""
-    from google.genai import _api_client
-
-    adapter.uninstall()
-    monkeypatch.delattr(_api_client.BaseApiClient, "async_request_streamed")
-    with pytest.raises(UsageError, match=r"'google' does not fit google-genai \d.*streamed"):
-        adapter.install()
-    monkeypatch.undo()
-    adapter.install()
