@@ -11,9 +11,10 @@ from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from langchain_openai import ChatOpenAI
+from langgraph.cache.memory import InMemoryCache
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.types import Send
+from langgraph.types import CachePolicy, Send
 
 import workbench as wb
 
@@ -190,6 +191,32 @@ def test_the_functional_way_is_recorded_without_steps(server: ChatServer) -> Non
     ran.clear()
     replayed = wb.replay(agent, recorded.trace)
     assert (replayed.status, replayed.output, ran) == ("ok", recorded.output, [])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_cache_of_nodes_hides_no_call(server: ChatServer, asynchronous: bool) -> None:
+    """What a node gave before the session is not used in it, and is used again after it."""
+    builder: Any = StateGraph(Many)
+    builder.add_node(
+        "ask",
+        lambda _: {"found": [str(chat(server).invoke("hi").content)]},
+        cache_policy=CachePolicy(key_func=lambda _: b"always"),
+    )
+    builder.add_edge(START, "ask")
+    graph = builder.compile(cache=InMemoryCache())
+
+    def agent() -> Any:
+        if asynchronous:
+            return asyncio.run(graph.ainvoke({"found": []}))["found"]
+        return graph.invoke({"found": []})["found"]
+
+    assert agent() == agent() == [":"]
+    assert len(server.seen) == 1
+    recorded = wb.record(agent)
+    assert (len(recorded.trace.models()), len(server.seen)) == (1, 2)
+    assert wb.replay(agent, recorded.trace).status == "ok"
+    assert agent() == [":"]
+    assert len(server.seen) == 2
 
 
 def test_a_replay_reports_nothing_to_langsmith(

@@ -141,6 +141,13 @@ def graph_class() -> Any:
     return Pregel
 
 
+def node_cache_class() -> Any:
+    """The class of all caches of what a graph's nodes gave."""
+    from langgraph.cache.base import BaseCache
+
+    return BaseCache
+
+
 def langsmith_client() -> Any:
     """The class of clients that report runs to LangSmith."""
     from langsmith.client import Client
