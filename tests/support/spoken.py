@@ -265,12 +265,14 @@ def turn_of(api: str, asked: Any) -> int:
     return sum(each.role == "assistant" and not each.continues for each in said)
 
 
-def put_speaker(monkeypatch: pytest.MonkeyPatch, api: str, **changes: Any) -> None:
-    """Change how the loopback server speaks one API: fields of its speaker, by name."""
+def put_speaker(monkeypatch: pytest.MonkeyPatch, api: str, **changes: Any) -> Speaker:
+    """Change how the loopback server speaks one API: fields of its speaker, by name. Gives the one
+    that it had."""
     old = next(each for each in loopback.SPEAKERS if each.knows(_path(api)))
     new: Speaker = replace(old, **changes)
     found = [new if each is old else each for each in loopback.SPEAKERS]
     monkeypatch.setattr(loopback, "SPEAKERS", found)
+    return old
 
 
 def say(monkeypatch: pytest.MonkeyPatch, api: str, *turns: Said, **more: Any) -> None:

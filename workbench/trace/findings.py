@@ -229,11 +229,29 @@ def _bad_calls(run: _Run) -> Iterator[Finding]:
         looks += 1
         for kind, text, short in reply_problems(turn):
             yield run.finding(kind, "warning", turn.model, text, short)
+        error = _answered_error(turn.model)
+        if error is not None:
+            text = f"model answered with an error in place of a reply: {error}"
+            yield run.finding("model_error", "error", turn.model, text, "error as a reply")
         if _unfinished(turn.model):
             text = (
                 f"stream just ended after {_chunks(turn.model)}: nothing said that it was complete"
             )
             yield run.finding("stream_unfinished", "warning", turn.model, text, "stream unfinished")
+
+
+def _answered_error(entry: Entry) -> str | None:
+    """What went wrong, where an answer with a good status holds an error and says nothing."""
+    if entry.error is not None or entry.source == "fault":
+        return None
+    try:
+        body, reply = entry.reply_body, entry.reply
+    except TraceError:
+        return None  # the file is damaged there
+    error = body.get("error") if isinstance(body, dict) else None
+    if not error or (reply is not None and (reply.text or reply.tool_calls)):
+        return None
+    return str(error.get("message") or "error") if isinstance(error, dict) else str(error)
 
 
 def _unfinished(entry: Entry) -> bool:
