@@ -6,9 +6,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import anthropic
+import openai
 import ways_anthropic
 import ways_google
 import ways_openai
+from google import genai
 from google.genai import types
 from sdk_cases import KEY
 
@@ -71,6 +74,16 @@ class Asker:
         with self.open(url) as made:
             yield from self.send(made, model, self.user(text), stream=True)
 
+    @contextmanager
+    def behind(self, proxy: str) -> Iterator[Any]:
+        """A client of the provider itself, as its address says, whose proxy answers in its place:
+        what it asks costs what the provider charges."""
+        made = _behind(self.api, proxy)
+        try:
+            yield made
+        finally:
+            made.close()
+
     def patient(self, made: Any) -> Any:
         """A client that waits longer than the others, for many calls at once."""
         if hasattr(made, "with_options"):
@@ -95,6 +108,28 @@ class Asker:
                     return self.text(answer)
                 done = [(i, name, _run(tools[name], given)) for i, name, given in calls]
                 said += [*self.reply(answer), *self.results(done)]
+
+
+def _behind(api: str, proxy: str) -> Any:
+    if api == "google.generate_content":
+        options = types.HttpOptions(
+            base_url="http://generativelanguage.googleapis.com",
+            headers={"Connection": "close"},
+            client_args={"verify": False, "proxy": proxy},
+        )
+        return ways_google.Client(genai.Client(api_key=KEY, http_options=options))
+    close = {"Connection": "close"}
+    if api == "anthropic.messages":
+        there = anthropic.DefaultHttpxClient(verify=False, proxy=proxy)
+        return anthropic.Anthropic(
+            api_key=KEY,
+            base_url="http://api.anthropic.com",
+            http_client=there,
+            default_headers=close,
+        )
+    http = openai.DefaultHttpxClient(verify=False, proxy=proxy)
+    address = "http://api.openai.com/v1"
+    return openai.OpenAI(api_key=KEY, base_url=address, http_client=http, default_headers=close)
 
 
 def _run(tool: Callable[..., Any], given: Any) -> str:

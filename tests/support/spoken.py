@@ -54,26 +54,34 @@ def _chat_call(part: Part, arguments: str | None = None) -> dict[str, Any]:
     return {"id": part[1], "type": "function", "function": {"name": part[2], "arguments": text}}
 
 
-def chat_chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+def chat_chunk(
+    delta: dict[str, Any], finish: str | None = None, model: str = "served-model-1"
+) -> bytes:
     """One chunk of a chat completion."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1}
-    return event({**head, "model": "served-model-1", "choices": [choice]})
+    return event({**_chunk_head(model), "choices": [choice]})
 
 
-def _chat_events(said: Said, _model: str, _usage: Any) -> Iterator[bytes]:
-    yield chat_chunk({"role": "assistant", "content": ""})
+def _chunk_head(model: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model}
+
+
+def _chat_events(said: Said, model: str, usage: Any) -> Iterator[bytes]:
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     index = 0
     for part in said:
         if part[0] == "text":
-            yield from (chat_chunk({"content": piece}) for piece in pieces(part[1]))
+            deltas += [{"content": piece} for piece in pieces(part[1])]
         elif part[0] == "call":
-            yield chat_chunk({"tool_calls": [{"index": index, **_chat_call(part, "")}]})
+            deltas.append({"tool_calls": [{"index": index, **_chat_call(part, "")}]})
             for piece in pieces(part[3]):
                 more = {"index": index, "function": {"arguments": piece}}
-                yield chat_chunk({"tool_calls": [more]})
+                deltas.append({"tool_calls": [more]})
             index += 1
-    yield chat_chunk({}, "tool_calls" if index else "stop")
+    yield from (chat_chunk(delta, model=model) for delta in deltas)
+    yield chat_chunk({}, "tool_calls" if index else "stop", model)
+    if usage is not None:  # as where the request asked for it
+        yield event({**_chunk_head(model), "choices": [], "usage": usage})
     yield b"data: [DONE]\n\n"
 
 
