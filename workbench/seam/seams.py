@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.errors import RunCancelled, UsageError
+from workbench.errors import RunCancelled, StopRun, UsageError
 from workbench.seam.calls import (
     MISSING,
     Call,
@@ -305,6 +305,19 @@ class Tap:
         self.instead = self._seam.finish(self._ticket, outcome)
         if isinstance(self.instead, Fail) and error is None and ended == "complete":
             raise raised(self.instead, self._hooks)
+
+    def broke(self, error: BaseException) -> None:
+        """Note what a stream ended by: a failure, a cancellation, or the end of the run.
+
+        Args:
+            error: what was raised while it was read; it is for the caller to raise it again.
+        """
+        if isinstance(error, StopRun):
+            self.end("cancelled")
+        elif isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
+            self.end("cancelled", error)
+        else:
+            self.end("cut", error)
 
     def let_go(self) -> None:
         """Note that the reader closed the stream, or forgot it, before its end.

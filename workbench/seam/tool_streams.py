@@ -12,7 +12,7 @@ import asyncio
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from workbench.errors import StopRun, UsageError
+from workbench.errors import UsageError
 from workbench.seam.binding import Within
 from workbench.seam.calls import MISSING
 from workbench.seam.current import current_seam
@@ -194,7 +194,7 @@ class StreamHooks(ToolHooks):
             tap.let_go()
             raise
         except BaseException as error:
-            _broke(error, tap)
+            tap.broke(error)
             raise
         finally:
             source.close()
@@ -238,16 +238,7 @@ class AsyncStreamHooks(StreamHooks):
             tap.let_go()
             raise
         except BaseException as error:
-            _broke(error, tap)
+            tap.broke(error)
             raise
         finally:
             await source.aclose()
-
-
-def _broke(error: BaseException, tap: Tap) -> None:
-    if isinstance(error, StopRun):
-        tap.end("cancelled")
-    elif isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        tap.end("cancelled", error)
-    else:
-        tap.end("cut", error)

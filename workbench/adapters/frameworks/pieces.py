@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.adapters.frameworks.codec import NATIVE, Body, Codec
-from workbench.errors import StopRun
 from workbench.seam.agentio.streams import aclose, close
 from workbench.seam.drivers import Tap
 from workbench.seam.exceptions import until_cancelled
@@ -112,7 +110,7 @@ def tee(stream: Pieces, tap: Tap) -> Iterator[Any]:
         tap.let_go()
         raise
     except BaseException as error:
-        _broke(error, tap)
+        tap.broke(error)
         raise
     finally:
         close(stream.source)
@@ -134,7 +132,7 @@ async def atee(stream: APieces, tap: Tap) -> AsyncIterator[Any]:
         tap.let_go()
         raise
     except BaseException as error:
-        _broke(error, tap)
+        tap.broke(error)
         raise
     finally:
         await aclose(stream.source)
@@ -145,12 +143,3 @@ def _note(piece: Piece, tap: Tap) -> None:
     if tap.known.model is None and isinstance(model, str):
         tap.known.model = model
     tap.chunk(piece.kept)
-
-
-def _broke(error: BaseException, tap: Tap) -> None:
-    if isinstance(error, StopRun):
-        tap.end("cancelled")
-    elif isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        tap.end("cancelled", error)
-    else:
-        tap.end("cut", error)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, Final, Self
 
-from workbench.errors import StopRun, UsageError
+from workbench.errors import UsageError
 from workbench.seam.agentio.reply import VIEW, Chunk, Reply
 from workbench.seam.current import COVERED
 from workbench.seam.drivers import Tap
@@ -91,7 +90,7 @@ def tee(source: Iterator[Body], tap: Tap) -> Iterator[Body]:
         tap.let_go()
         raise
     except BaseException as error:
-        _broke(error, tap)
+        tap.broke(error)
         raise
     finally:
         close(source)
@@ -112,7 +111,7 @@ async def atee(source: AsyncIterator[Body], tap: Tap) -> AsyncIterator[Body]:
         tap.let_go()
         raise
     except BaseException as error:
-        _broke(error, tap)
+        tap.broke(error)
         raise
     finally:
         await aclose(source)
@@ -122,15 +121,6 @@ def _note(chunk: Body, tap: Tap) -> None:
     if tap.known.model is None:
         tap.known.model = VIEW.model(chunk)
     tap.chunk(chunk)
-
-
-def _broke(error: BaseException, tap: Tap) -> None:
-    if isinstance(error, StopRun):
-        tap.end("cancelled")
-    elif isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        tap.end("cancelled", error)
-    else:
-        tap.end("cut", error)
 
 
 def close(source: Any) -> None:
