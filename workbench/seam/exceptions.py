@@ -9,7 +9,7 @@ import time
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from workbench.errors import RecordedError, ToolFaultError, UnencodableError
+from workbench.errors import DriftError, RecordedError, ToolFaultError, UnencodableError
 from workbench.trace.entries import ErrorInfo
 from workbench.trace.values import decode, encode
 
@@ -45,7 +45,8 @@ def rebuild(info: ErrorInfo) -> BaseException:
     """The recorded exception: of its own type where that is loaded in this process, else a
     :class:`workbench.errors.RecordedError` that names the type.
 
-    The type's ``__init__`` is not run: arguments and attributes are put back as recorded.
+    The type's ``__init__`` is not run: arguments and attributes are put back as recorded. A stream
+    that its reader left, and that is read further now, is a :class:`workbench.errors.DriftError`.
     """
     error = _rebuilt(info)
     for note in info.notes or ():
@@ -54,6 +55,8 @@ def rebuild(info: ErrorInfo) -> BaseException:
 
 
 def _rebuilt(info: ErrorInfo) -> BaseException:
+    if info.type == "stopped" and info.module == "workbench":
+        return DriftError(info.message)
     if info.members and info.type in ("ExceptionGroup", "BaseExceptionGroup"):
         return BaseExceptionGroup(info.message, [rebuild(each) for each in info.members])
     kind = _loaded(info)
@@ -119,8 +122,6 @@ def _loaded(info: ErrorInfo) -> type[BaseException] | None:
     if isinstance(found, type) and issubclass(found, Exception):
         return found
     if info.type == "CancelledError":
-        import asyncio
-
         return asyncio.CancelledError
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import DriftError, TraceFormatError, UnencodableError, UsageError
+from workbench.errors import TraceFormatError, UnencodableError, UsageError
 from workbench.seam.calls import Call
 from workbench.seam.exceptions import until_cancelled
 from workbench.seam.plain_calls import ValueHooks
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from workbench.seam.calls import Served
     from workbench.seam.tool import Tool
-    from workbench.trace.entries import ErrorInfo
 
 
 class ToolHooks(ValueHooks):
@@ -93,12 +92,6 @@ class ToolHooks(ValueHooks):
         except TraceFormatError:
             # The annotation is not what the function returns; the recorded value is exact.
             return decode(response)
-
-    def exception(self, info: ErrorInfo) -> BaseException:
-        """A recorded or injected error as the agent gets it."""
-        if info.type == "stopped" and info.module == "workbench":
-            return DriftError(info.message)
-        return super().exception(info)
 
     def deliver(self, served: Served) -> Any:
         """A result that does not come from the world; a call that was cancelled waits to be."""

@@ -8,7 +8,6 @@ from typing import Any
 from workbench.adapters.http.wire import body_bytes, body_headers, kept_headers, read_body
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.description import Sdk
-from workbench.errors import DriftError
 from workbench.seam.exceptions import describe, rebuild
 from workbench.trace.entries import ErrorInfo
 
@@ -104,8 +103,6 @@ def _of_event(error: StreamEventError) -> ErrorInfo:
 
 def to_exception(asked: sdk.Asked, info: ErrorInfo) -> BaseException:
     """The exception that the agent's code gets for a recorded or injected error."""
-    if info.type == "stopped" and info.module == "workbench":
-        return DriftError(info.message)
     if info.type == "CancelledError":
         return asyncio.CancelledError(*(info.args or ()))
     if info.status is not None and info.status >= 400:

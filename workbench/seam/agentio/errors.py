@@ -20,7 +20,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.errors import DriftError, UsageError, WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.seam.exceptions import describe, rebuild
 from workbench.trace.entries import ErrorInfo
 
@@ -130,8 +130,6 @@ def to_info(error: BaseException) -> ErrorInfo:
 
 def to_error(info: ErrorInfo) -> BaseException:
     """What the agent gets for a recorded or injected failure, whoever recorded it."""
-    if info.type == "stopped" and info.module == "workbench":
-        return DriftError(info.message)
     if info.type == "CancelledError":
         return asyncio.CancelledError(*(info.args or ()))
     if info.status is not None and info.status >= 400:
