@@ -21,12 +21,11 @@ from workbench.seam.ambient_scan import unseen
 from workbench.seam.ambient_stands import BUILTINS, put_back, put_in, switch
 from workbench.seam.current import caller, is_foreign
 from workbench.seam.process_lock import ProcessLock
+from workbench.seam.scripts import Script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
-
-    from workbench.seam.scripts import Script
 
 
 Asked: TypeAlias = "bool | Sequence[str]"
@@ -62,9 +61,7 @@ def scope_of(asked: Asked, agent: Callable[..., Any] | None) -> Scope | None:
         return None
     if asked is not True:
         return Scope(tuple(asked))
-    from workbench.seam.scripts import Script as Program
-
-    if isinstance(agent, Program):
+    if isinstance(agent, Script):
         return _of_script(agent)
     if agent is None:
         frame = caller()

@@ -330,7 +330,7 @@ def _frame(above: int) -> FrameType | None:
     while frame is not None:
         name = frame.f_code.co_filename
         foreign = known(name)
-        if not (_foreign(name) if foreign is None else foreign):
+        if not (is_foreign(name) if foreign is None else foreign):
             return frame
         frame = frame.f_back
     return None
@@ -338,12 +338,7 @@ def _frame(above: int) -> FrameType | None:
 
 def own_frame(frame: FrameType) -> bool:
     """Whether a frame is of the agent's own code."""
-    return not _foreign(frame.f_code.co_filename)
-
-
-def is_foreign(file: str) -> bool:
-    """Whether a file is ours, of an installed package, or Python's own."""
-    return _foreign(file)
+    return not is_foreign(frame.f_code.co_filename)
 
 
 def caller() -> FrameType | None:
@@ -354,12 +349,13 @@ def caller() -> FrameType | None:
 _foreign_cache: dict[str, bool] = {}
 
 
-def _foreign(name: str) -> bool:
-    known = _foreign_cache.get(name)
+def is_foreign(file: str) -> bool:
+    """Whether a file is ours, of an installed package, or Python's own."""
+    known = _foreign_cache.get(file)
     if known is None:
-        known = _foreign_cache[name] = (
-            name.startswith((_HERE, "<frozen", "<string>", sys.base_prefix + "/lib/python"))
-            or "site-packages" in name
-            or "dist-packages" in name
+        known = _foreign_cache[file] = (
+            file.startswith((_HERE, "<frozen", "<string>", sys.base_prefix + "/lib/python"))
+            or "site-packages" in file
+            or "dist-packages" in file
         )
     return known

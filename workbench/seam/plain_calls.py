@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from workbench.seam.calls import MISSING, Call, Outcome, Served
@@ -18,17 +19,14 @@ if TYPE_CHECKING:
     from workbench.trace.entries import Effect, ErrorInfo
 
 
-def dump_value(result: Any) -> Any:
-    """A result as the trace keeps it, with its type where that is known to a trace."""
-    return encode(result)
-
-
 class ValueHooks:
     """One call of sync code whose result is a value. Made anew for each call.
 
     Args:
         make: makes the call for real; gets the request, which may have been edited.
-        dump: a result as JSON that the trace keeps; it may raise ``UnencodableError``.
+        dump: a result as JSON that the trace keeps; it may raise
+            :class:`workbench.errors.UnencodableError`. By default the type is kept where a trace
+            knows it.
         load: the result again, from that JSON.
     """
 
@@ -36,7 +34,7 @@ class ValueHooks:
         self,
         make: Callable[[Any], Any],
         *,
-        dump: Callable[[Any], Any] = dump_value,
+        dump: Callable[[Any], Any] = encode,
         load: Callable[[Any], Any] = decode,
     ) -> None:
         self._make = make
@@ -121,6 +119,17 @@ class _Framed:
         return changed
 
 
+@contextmanager
+def _covering(name: str) -> Iterator[None]:
+    """What is called here belongs to the call of this tool; models that it asks do not."""
+    tokens = COVERED_TOOL.set(name), COVERED.set(False)
+    try:
+        yield
+    finally:
+        COVERED_TOOL.reset(tokens[0])
+        COVERED.reset(tokens[1])
+
+
 def tool_call(
     name: str,
     arguments: dict[str, Any],
@@ -129,7 +138,7 @@ def tool_call(
     effect: Effect | None = None,
     more: dict[str, Any] | None = None,
     of: Any = None,
-    dump: Callable[[Any], Any] = dump_value,
+    dump: Callable[[Any], Any] = encode,
     load: Callable[[Any], Any] = decode,
 ) -> Any:
     """Take a call that a framework makes to a tool over the seam; sync code.
@@ -162,12 +171,8 @@ def tool_call(
     framed = _Framed(name, arguments, effect, more, of)
 
     def made(request: Any) -> Any:
-        tokens = COVERED_TOOL.set(name), COVERED.set(False)
-        try:
+        with _covering(name):
             return make(framed.arguments(request))
-        finally:
-            COVERED_TOOL.reset(tokens[0])
-            COVERED.reset(tokens[1])
 
     return call_sync(seam, framed.call, ValueHooks(made, dump=dump, load=load))
 
@@ -180,7 +185,7 @@ async def atool_call(
     effect: Effect | None = None,
     more: dict[str, Any] | None = None,
     of: Any = None,
-    dump: Callable[[Any], Any] = dump_value,
+    dump: Callable[[Any], Any] = encode,
     load: Callable[[Any], Any] = decode,
 ) -> Any:
     """The same as :func:`tool_call` for async code; ``make`` gives an awaitable."""
@@ -190,11 +195,7 @@ async def atool_call(
     framed = _Framed(name, arguments, effect, more, of)
 
     async def made(request: Any) -> Any:
-        tokens = COVERED_TOOL.set(name), COVERED.set(False)
-        try:
+        with _covering(name):
             return await make(framed.arguments(request))
-        finally:
-            COVERED_TOOL.reset(tokens[0])
-            COVERED.reset(tokens[1])
 
     return await call_async(seam, framed.call, AsyncValueHooks(made, dump=dump, load=load))
