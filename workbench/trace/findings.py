@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.errors import TraceError
+from workbench.errors import TraceError, UsageError
 from workbench.trace.callcheck import reply_problems
 from workbench.trace.toollists import OPENING, PROBE
 from workbench.trace.toolresults import failure
 
 if TYPE_CHECKING:
+    from workbench.trace.payloads import Reply
     from workbench.trace.trace import Entry, Trace
 
 LOOKS = 1_000
@@ -229,43 +230,46 @@ def _bad_calls(run: _Run) -> Iterator[Finding]:
         looks += 1
         for kind, text, short in reply_problems(turn):
             yield run.finding(kind, "warning", turn.model, text, short)
-        error = _answered_error(turn.model)
-        if error is not None:
-            text = f"model answered with an error in place of a reply: {error}"
-            yield run.finding("model_error", "error", turn.model, text, "error as a reply")
-        if _unfinished(turn.model):
-            text = (
-                f"stream just ended after {_chunks(turn.model)}: nothing said that it was complete"
-            )
-            yield run.finding("stream_unfinished", "warning", turn.model, text, "stream unfinished")
+        yield from _odd_reply(run, turn.model)
 
 
-def _answered_error(entry: Entry) -> str | None:
-    """What went wrong, where an answer with a good status holds an error and says nothing."""
-    if entry.error is not None or entry.source == "fault":
-        return None
+def _odd_reply(run: _Run, entry: Entry) -> Iterator[Finding]:
+    """A reply that is none, or that lacks its end, though no exception said so."""
+    if entry.error is not None or entry.open or entry.source == "fault":
+        return
     try:
-        body, reply = entry.reply_body, entry.reply
-    except TraceError:
-        return None  # the file is damaged there
+        reply = entry.reply
+        error = _answered_error(entry, reply)
+        unfinished = _unfinished(entry, reply)
+    except (TraceError, UsageError):
+        return  # the file is damaged there, or the API one that nobody here knows
+    if error is not None:
+        text = f"model answered with an error in place of a reply: {error}"
+        yield run.finding("model_error", "error", entry, text, "error as a reply")
+    elif unfinished:
+        text = f"stream just ended after {_chunks(entry)}: nothing said that it was complete"
+        yield run.finding("stream_unfinished", "warning", entry, text, "stream unfinished")
+
+
+def _answered_error(entry: Entry, reply: Reply | None) -> str | None:
+    """What went wrong, where an answer with a good status holds an error and says nothing."""
+    if reply is not None and (reply.text or reply.tool_calls):
+        return None
+    body = entry.reply_body
     error = body.get("error") if isinstance(body, dict) else None
-    if not error or (reply is not None and (reply.text or reply.tool_calls)):
+    if not error:
         return None
     return str(error.get("message") or "error") if isinstance(error, dict) else str(error)
 
 
-def _unfinished(entry: Entry) -> bool:
+def _unfinished(entry: Entry, reply: Reply | None) -> bool:
     """Whether a stream was read to an end that was none."""
-    if entry.ended != "complete" or entry.error is not None or entry.api not in SAYS_THE_END:
+    if entry.ended != "complete" or entry.api not in SAYS_THE_END:
         return False
-    try:
-        reply, response = entry.reply, entry.response
-    except TraceError:
-        return False  # the file is damaged there
     reason = reply.finish_reason if reply is not None else None
     if entry.api == "openai.chat":  # some servers give no reason, and say that they are done
-        done = not isinstance(response, dict) or response.get("done", True)
-        return reason is None and not done
+        response = entry.response if reason is None else None
+        return isinstance(response, dict) and response.get("done") is False
     return reason in (None, "in_progress")
 
 
