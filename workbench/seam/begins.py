@@ -100,7 +100,7 @@ def _process(event: str, args: tuple[Any, ...]) -> None:
 def _so(event: str, seam: Any) -> str:
     if event == "os.exec":
         return "it takes the place of this one, and the trace ends here"
-    if seam.session.setting.recording:
+    if seam.recording:
         return "what that one asks of models and tools is not recorded"
     return "what that one asks of models and tools is live, and not from the recording"
 

@@ -170,7 +170,7 @@ def _without_context(ended: Seam | None, here: threading.Thread) -> Seam | None:
             "use asyncio.to_thread, which does that"
         )
     seam = ended or _late.get(here)
-    if seam is not None and not seam.session.setting.recording:
+    if seam is not None and not seam.recording:
         raise RunCancelled(
             f"a call from {call_site() or 'a thread'} came after its replay had ended, and was "
             "not made: wait for threads and tasks before the agent returns"
@@ -230,8 +230,7 @@ def _joined(here: threading.Thread) -> str:
 
 
 def _outside(seam: Seam) -> str:
-    recording = seam.session.setting.recording
-    what = "is not in its trace" if recording else "was not answered from the recording"
+    what = "is not in its trace" if seam.recording else "was not answered from the recording"
     return f"was made in the main thread, beside this run, which is in another: it {what}"
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.errors import RunCancelled, StopRun, UsageError
+from workbench.errors import DriftError, RunCancelled, StopRun, UsageError
 from workbench.seam.calls import (
     MISSING,
     Call,
@@ -110,6 +110,33 @@ class Seam:
         with self.lock:
             if sentence not in self.notes:
                 self.notes.append(sentence)
+                self.session.ledger.note(sentence)
+
+    @property
+    def recording(self) -> bool:
+        """Whether this is a recording: all is live, and nothing is served."""
+        return self.session.setting.recording
+
+    @property
+    def offline(self) -> bool:
+        """Whether this is a replay of which nothing can go live."""
+        return self.session.setting.offline
+
+    def notice(self, sentence: str) -> None:
+        """Say something in the run's notices, once."""
+        with self.lock:
+            self.session.ledger.note(sentence)
+
+    def missed(self, sentence: str) -> None:
+        """Something was asked that is not in the recording, and was refused.
+
+        A strict run has drifted by it, also if the agent swallows the refusal; any other says so
+        in its notices.
+        """
+        with self.lock:
+            if self.session.policy.strict:
+                self.session.drift = self.session.drift or DriftError(sentence)
+            else:
                 self.session.ledger.note(sentence)
 
     def release(self) -> None:
@@ -222,9 +249,7 @@ class Seam:
             self._watcher_failed("told of a call", error)
 
     def _watcher_failed(self, what: str, error: Exception) -> None:
-        text = f"the controller failed when it was {what}: {type(error).__name__}: {error}"
-        with self.lock:
-            self.session.ledger.note(text)
+        self.notice(f"the controller failed when it was {what}: {type(error).__name__}: {error}")
 
 
 def _resolve(future: Future[Any], verdict: str) -> None:

@@ -112,7 +112,7 @@ class Results:
         seam = current_seam()
         if seam is not None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
-            seam.session.ledger.note(
+            seam.notice(
                 f"{self._where} returned a {kind}, which was kept as plain data: annotate what it "
                 "returns, and a replay gives that type again"
             )

@@ -219,7 +219,7 @@ class McpHooks(AsyncValueHooks):
 
     def _listed(self, result: Any) -> None:
         """The live server's tools: where others were recorded, the run says so."""
-        if self._what.method != LIST_TOOLS or self._seam.session.setting.recording:
+        if self._what.method != LIST_TOOLS or self._seam.recording:
             return
         recorded = recorded_tools(self._seam, self._link.server)
         if recorded is not None and not result.get("nextCursor"):

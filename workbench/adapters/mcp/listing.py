@@ -41,5 +41,4 @@ def note_changes(
     """Say in the run's notices what changed, if anything."""
     changes = tool_changes(recorded, live)
     if changes:
-        with seam.lock:
-            seam.session.ledger.note(list_changed(server, changes))
+        seam.notice(list_changed(server, changes))

@@ -74,7 +74,7 @@ def _start_process(wrapped: Any, _instance: Any, args: Args, kwargs: Kwargs) -> 
     opened = Opened(label_of_command(str(given.get("command")), given.get("args") or ()))
     note_opened(opened)
     seam = current_seam()
-    if seam is None or seam.session.setting.recording:
+    if seam is None or seam.recording:
         started: Awaitable[Any] = wrapped(*args, **kwargs)
         return started
     return _late(lambda: wrapped(*args, **kwargs), opened)

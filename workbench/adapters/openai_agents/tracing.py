@@ -10,6 +10,6 @@ from workbench.seam.current import SEAM
 def at_home(wrapped: Any, _processor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Nothing of a replay is sent: it is no run, and makes no connection."""
     seam = SEAM.get()
-    if seam is not None and seam.session.setting.offline:
+    if seam is not None and seam.offline:
         return None
     return wrapped(*args, **kwargs)

@@ -49,10 +49,9 @@ def refuse_lost(asked: sdk.Asked, request: Any) -> None:
     if found is None or found[0] not in _ids.get(seam, ()):
         return
     named, body = found
-    with seam.lock:
-        seam.session.ledger.note(
-            f"a live call went on from {named}, which the provider did not make in this run: it "
-            "was told that it is lost, so that it sends the whole conversation"
-        )
+    seam.notice(
+        f"a live call went on from {named}, which the provider did not make in this run: it was "
+        "told that it is lost, so that it sends the whole conversation"
+    )
     info = ErrorInfo(type="http_error", message="lost", status=404, headers={}, body=body)
     raise sdk.status_error(asked.client, error_response(asked, info))

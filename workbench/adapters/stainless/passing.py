@@ -7,7 +7,7 @@ import warnings
 from weakref import WeakKeyDictionary
 
 from workbench.adapters.stainless.description import Sdk
-from workbench.errors import DriftError, UsageError
+from workbench.errors import UsageError
 from workbench.seam.current import ENCLOSING, call_site
 from workbench.seam.drivers import Seam
 
@@ -37,7 +37,7 @@ def pass_by(seam: Seam, about: Sdk, what: str) -> None:
     """
     if ENCLOSING.get() is not None:  # a tool's result is recorded, so what it calls need not be
         return
-    if not seam.session.setting.recording:
+    if not seam.recording:
         raise _refused(seam, about, f"{what} at {call_site() or 'an unknown line'}")
     _warn_once(seam, about, what)
 
@@ -45,7 +45,7 @@ def pass_by(seam: Seam, about: Sdk, what: str) -> None:
 def _refused(seam: Seam, about: Sdk, call: str) -> UsageError:
     why = (
         "a replay makes no live calls"
-        if seam.session.setting.offline
+        if seam.offline
         else "a fork cannot tell whether it belongs before or after the place where it goes live, "
         "nor whether it changes anything"
     )
@@ -54,11 +54,7 @@ def _refused(seam: Seam, about: Sdk, call: str) -> UsageError:
         f"only. It was not sent, since {why}. Put the call into a function with @workbench.tool: "
         "then its result is recorded and replayed"
     )
-    with seam.lock:
-        if seam.session.policy.strict:
-            seam.session.drift = seam.session.drift or DriftError(text)
-        else:
-            seam.session.ledger.note(text)
+    seam.missed(text)
     return UsageError(text)
 
 
@@ -73,5 +69,5 @@ def _warn_once(seam: Seam, about: Sdk, what: str) -> None:
         f"{about.recorded} only. Put the call into a function with @workbench.tool to record its "
         "result"
     )
-    seam.session.ledger.note(text)
+    seam.notice(text)
     warnings.warn(text, stacklevel=2)

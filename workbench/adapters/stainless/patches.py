@@ -114,7 +114,7 @@ def _construct(
 def _is_answered() -> bool:
     """Whether a recording answers here."""
     seam = current_seam()
-    return seam is not None and not seam.session.setting.recording
+    return seam is not None and not seam.recording
 
 
 def _is_other(endpoint: Endpoint, options: Any) -> bool:
