@@ -103,9 +103,7 @@ def _lacks_key(client: Any) -> bool:
 
 def _key_headers(_key: str) -> dict[str, Any]:
     # A client without a key builds a request only where the header is left out on purpose.
-    from anthropic._types import Omit
-
-    return {"Authorization": Omit()}
+    return {"Authorization": sdk.left_out("anthropic")}
 
 
 def _usual_body(status: int) -> Any:
@@ -148,7 +146,7 @@ def describe() -> Sdk:
         ),
         clients=clients,
         client_error="AnthropicError",
-        key_names=_key_name,
+        key_name=_key_name,
         fetches_key=_fetches_key,
         key_headers=_key_headers,
         provider=provider,

@@ -123,7 +123,7 @@ OPENAI = Sdk(
             "responses.responses",
         )
     ),
-    key_names=_key_name,
+    key_name=_key_name,
     fetches_key=_fetches_key,
     key_headers=_key_headers,
     provider=provider,

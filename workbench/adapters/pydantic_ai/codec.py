@@ -75,9 +75,10 @@ class ResponseCodec(Codec):
 
     def make(self, body: Body) -> Any:
         """A response that says this."""
-        return self._described(response_of(body), body)
+        return self.described(response_of(body), body)
 
-    def _described(self, response: Any, body: Body) -> Any:
+    def described(self, response: Any, body: Body) -> Any:
+        """A response with all that a neutral reply says beside its words."""
         usage = body.get("usage")
         given: Body = usage if isinstance(usage, dict) else {}
         counts = {name: given[name] for name in _COUNTS if isinstance(given.get(name), int)}
@@ -202,7 +203,7 @@ class _Events:
         if rest:
             if isinstance(rest.get("refusal"), str):
                 events.append(self._words("refusal", rest["refusal"], TextPart, TextPartDelta))
-            events.append(Edge(self._codec._described(ModelResponse(parts=[]), rest), last=True))  # noqa: SLF001
+            events.append(Edge(self._codec.described(ModelResponse(parts=[]), rest), last=True))
         return events
 
     def _words(self, key: str, text: str, part: Any, delta: Any) -> Any:

@@ -188,11 +188,7 @@ def _item(item: Any) -> Body:
 
 
 def _plain(part: Any) -> str:
-    return json.dumps(encode(part, plain=True), ensure_ascii=False, default=_never)
-
-
-def _never(value: Any) -> Any:
-    raise TypeError(f"{value!r} is no JSON")
+    return json.dumps(encode(part, plain=True), ensure_ascii=False)
 
 
 def _rebuilt(messages: list[Any], sources: list[tuple[Body, Any]]) -> list[Any]:

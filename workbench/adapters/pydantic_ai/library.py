@@ -1,7 +1,8 @@
 """What is private in pydantic-ai, or differs between its releases; nothing else touches it.
 
 Private: ``StreamedResponse._get_event_iterator`` (which every model of a user's own implements),
-``._parts_manager._parts`` and ``._usage``.
+``._parts_manager._parts`` and ``._usage``; the module ``pydantic_ai._utils``, in which ids of tool
+calls are made up; the ``_media_type`` and ``_identifier`` of contents such as images.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
+from types import ModuleType
 from typing import Any
 
-from pydantic_ai import exceptions
+from pydantic_ai import _utils, exceptions
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent
 from pydantic_ai.models import StreamedResponse
 from pydantic_ai.models.fallback import FallbackModel
@@ -20,6 +22,22 @@ from pydantic_ai.models.wrapper import WrapperModel
 from workbench.adapters.frameworks.clients import is_wired
 from workbench.seam.agentio.errors import to_error
 from workbench.trace.entries import ErrorInfo
+
+
+def module_of_ids() -> ModuleType:
+    """The module in which ids of tool calls are made up.
+
+    Raises:
+        AttributeError: this release makes them up elsewhere.
+    """
+    _utils.generate_tool_call_id  # noqa: B018 - it must be there
+    return _utils
+
+
+def worked_out(content: Any) -> tuple[str, ...]:
+    """The fields of a content that nobody gave, and that are worked out when they are asked for."""
+    names = ("media_type", "identifier")
+    return tuple(name for name in names if getattr(content, f"_{name}", "given") is None)
 
 
 def is_ours(model: Any) -> bool:

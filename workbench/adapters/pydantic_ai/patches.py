@@ -1,16 +1,14 @@
-"""Putting the hooks into the library's classes, those that are defined later included.
-
-Private is the module ``pydantic_ai._utils``, in which ids of tool calls are made up.
-"""
+"""Putting the hooks into the library's classes, those that are defined later included."""
 
 from __future__ import annotations
 
-from pydantic_ai import Agent, _utils
+from pydantic_ai import Agent
 from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset
 
 from workbench.adapters.frameworks.families import hook_family
 from workbench.adapters.pydantic_ai.ids import Ids
+from workbench.adapters.pydantic_ai.library import module_of_ids
 from workbench.adapters.pydantic_ai.models import request, request_stream
 from workbench.adapters.pydantic_ai.steps import run_as_step
 from workbench.adapters.pydantic_ai.tools import call_tool
@@ -19,8 +17,7 @@ from workbench.seam.patching import Patches
 
 def hook(patches: Patches) -> None:
     """Hook agents, models, toolsets, and the making up of ids."""
-    _utils.generate_tool_call_id  # noqa: B018 - a release without it makes ids up elsewhere
-    patches.replace(_utils, "uuid", Ids())
+    patches.replace(module_of_ids(), "uuid", Ids())
     hook_family(patches, Model, {"request": request, "request_stream": request_stream})
     hook_family(patches, AbstractToolset, {"call_tool": call_tool})
     patches.wrap(Agent, "iter", run_as_step)

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, TypeAdapter
 from pydantic_ai.messages import ToolReturn
 
 from workbench.adapters.frameworks.results import Results as BaseResults
+from workbench.adapters.pydantic_ai.library import worked_out
 from workbench.errors import TraceFormatError
 
 _CONTENT: Final[dict[str, type]] = {
@@ -80,11 +81,8 @@ def content_json(value: Any) -> Any:
         return None
     kind: Any = type(value)
     data: dict[str, Any] = orjson.loads(_adapter(kind).dump_json([value]))[0]
-    for name in ("media_type", "identifier"):
-        if (
-            getattr(value, f"_{name}", "given") is None
-        ):  # it is worked out anew when it is asked for
-            data.pop(name, None)
+    for name in worked_out(value):
+        data.pop(name, None)
     return data
 
 

@@ -52,7 +52,7 @@ class Sdk:
     """The classes of clients that want a key, by module."""
     client_error: str
     """The name of the exception by which they refuse to be made without one."""
-    key_names: Callable[[Any], str]
+    key_name: Callable[[Any], str]
     """The environment variable that a client's key is in."""
     fetches_key: Callable[[Any], bool]
     """Whether a client has no key of its own, or fetches it only when a request is sent."""
@@ -84,8 +84,6 @@ class Sdk:
     """The only request headers that are kept: they can change the answer, and hold no secret."""
     sockets: tuple[str, ...] = ()
     """The modules with classes that open WebSockets; a release need not have them all."""
-    opens_sockets: str = "ConnectionManager"
-    """How the names of those classes end."""
     base: str = field(init=False)
     """Its module with the two classes that every client is of."""
 

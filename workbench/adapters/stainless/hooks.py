@@ -24,6 +24,7 @@ from workbench.adapters.stainless.streams import Playback, Tee, model_of, wait_l
 from workbench.errors import UsageError
 from workbench.seam.calls import Call, Outcome, Served
 from workbench.seam.drivers import Tap
+from workbench.seam.exceptions import timed
 from workbench.trace.entries import ErrorInfo
 
 
@@ -115,10 +116,8 @@ class SdkHooks:
         """Read an exception. A response that came, but could not be used, is kept too."""
         response = self._caught.take()
         info = to_info(self._asked.about, error, response)
-        if info.type == "CancelledError":
-            since = self._tee.at if self._tee is not None else self._since
-            info = info.model_copy(update={"after_s": round(time.monotonic() - since, 3)})
-        outcome = Outcome(error=info)
+        since = self._tee.at if self._tee is not None else self._since
+        outcome = Outcome(error=timed(info, since))
         if not self._served:
             outcome.provider = self._asked.about.provider(self._asked.client)
         if response is not None and info.status is not None:

@@ -123,6 +123,11 @@ def sentinels(about: Sdk) -> tuple[type, ...]:
     return types.NotGiven, types.Omit
 
 
+def left_out(module: str) -> Any:
+    """What a header has as its value that is left out on purpose, of the SDK of that name."""
+    return import_module(f"{module}._types").Omit()
+
+
 def own_headers(asked: Asked) -> dict[str, Any]:
     """The headers that the caller gave, to the client or to the call."""
     given = asked.options.headers
@@ -280,7 +285,7 @@ def settle_key(about: Sdk, client: Any) -> None:
     """
     if getattr(client, "api_key", None) != DUMMY_KEY:
         return
-    name = about.key_names(client)
+    name = about.key_name(client)
     key = os.environ.get(name)
     if not key:
         raise UsageError(

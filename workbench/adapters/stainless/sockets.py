@@ -13,6 +13,8 @@ from workbench.adapters.stainless.passing import pass_by
 from workbench.seam.current import COVERED, current_seam
 from workbench.seam.patching import Patches, Wrapper
 
+_OPENERS = "ConnectionManager"
+"""How the names of the classes end that open one."""
 _OPENS = ("__enter__", "enter", "__aenter__")
 _awaited: set[str] = set()
 """The modules whose import is waited for, by whichever hooks are in then."""
@@ -37,7 +39,7 @@ def _hook_module(about: Sdk, patches: Patches, module: ModuleType) -> None:
     for name, owner in list(vars(module).items()):
         if not isinstance(owner, type) or owner.__module__ != module.__name__:
             continue
-        if name.endswith(about.opens_sockets):
+        if name.endswith(_OPENERS):
             for method in _OPENS:
                 if method in vars(owner):
                     patches.wrap(owner, method, _opening(about, name))
