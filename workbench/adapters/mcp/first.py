@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.adapters.mcp.exchange import Asked, exchange
 from workbench.adapters.mcp.hearing import logger, within
-from workbench.adapters.mcp.link import Link
+from workbench.adapters.mcp.link import HANDSHAKE_S, ON_SESSION, Link
 from workbench.adapters.mcp.opened import claim
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
-_HANDSHAKE_S = 60.0
-_LINK = "_workbench_link"
 _AGAIN: ContextVar[bool] = ContextVar("mcp_heard_again", default=False)
 """What the session is told was recorded, and is told again."""
 
@@ -74,7 +72,7 @@ class FirstWire:
             self._session,
             request,
             _Raw,
-            request_read_timeout_seconds=timedelta(seconds=_HANDSHAKE_S),
+            request_read_timeout_seconds=timedelta(seconds=HANDSHAKE_S),
         )
         return result
 
@@ -145,10 +143,10 @@ async def _was_told(wrapped: Any, instance: Any, args: Args, kwargs: Kwargs) -> 
 
 
 def _linked(session: Any) -> Link:
-    link: Link | None = getattr(session, _LINK, None)
+    link: Link | None = getattr(session, ON_SESSION, None)
     if link is None:
         link = Link(FirstWire(session), claim())
-        setattr(session, _LINK, link)
+        setattr(session, ON_SESSION, link)
     return link
 
 

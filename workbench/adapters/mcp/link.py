@@ -29,6 +29,10 @@ INITIALIZE = "initialize"
 DISCOVER = "server/discover"
 LIST_TOOLS = "tools/list"
 CALL_TOOL = "tools/call"
+HANDSHAKE_S = 60.0
+"""How long the live server may take for what begins a session, in seconds."""
+ON_SESSION = "_workbench_link"
+"""The attribute of a session under which its link is kept."""
 _INITIALIZED = "notifications/initialized"
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _PAGES = 100

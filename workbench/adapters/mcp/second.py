@@ -1,7 +1,8 @@
 """Client sessions of the SDK's second generation (``mcp`` 2), which run on a dispatcher.
 
-Of what is not public: ``ClientSession._dispatcher``, which sends every request, and
-``ClientSession._on_notify``, which the session's callbacks hang on.
+Of what is not public: ``ClientSession._dispatcher``, which sends every request, ``_stamp``, which
+adds to it what the version that was agreed on wants, and ``_on_notify``, which the session's
+callbacks hang on.
 """
 
 from __future__ import annotations
@@ -11,16 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.adapters.mcp.exchange import LISTEN, Asked, exchange
 from workbench.adapters.mcp.hearing import within
-from workbench.adapters.mcp.link import Link
+from workbench.adapters.mcp.link import HANDSHAKE_S, ON_SESSION, Link
 from workbench.adapters.mcp.opened import claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from workbench.seam.patching import Patches
-
-_HANDSHAKE_S = 60.0
-_LINK = "_workbench_link"
 
 
 class SecondErrors:
@@ -53,7 +51,7 @@ class SecondWire:
     async def request(self, method: str, params: Any) -> dict[str, Any]:
         """Ask the live server."""
         data = {"method": method, **({"params": dict(params)} if params else {})}
-        options: dict[str, Any] = {"timeout": _HANDSHAKE_S, **self._stamped(data)}
+        options: dict[str, Any] = {"timeout": HANDSHAKE_S, **self._stamped(data)}
         result: dict[str, Any] = await self.inner.send_raw_request(
             method, data.get("params"), options
         )
@@ -155,10 +153,10 @@ def hook_sessions(patches: Patches) -> None:
     errors = SecondErrors()
 
     def linked(session: Any) -> None:
-        if getattr(session, _LINK, None) is None:
+        if getattr(session, ON_SESSION, None) is None:
             inner = session._dispatcher  # noqa: SLF001 - see above
             link = Link(SecondWire(session, inner), claim())
-            setattr(session, _LINK, link)
+            setattr(session, ON_SESSION, link)
             session._dispatcher = SeamDispatcher(link, inner, errors)  # noqa: SLF001 - see above
 
     def first(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
