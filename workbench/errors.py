@@ -61,14 +61,19 @@ class UsageError(WorkbenchError):
 
 
 class MissingExtraError(UsageError, ImportError):
-    """An optional dependency is not installed; the text holds the pip command."""
+    """An optional dependency is not installed; the text holds the pip command.
 
-    def __init__(self, extra: str, package: str) -> None:
+    Args:
+        extra: the extra of this package that brings it; None where none does.
+        package: what is missing.
+    """
+
+    def __init__(self, extra: str | None, package: str) -> None:
         self.extra = extra
         self.package = package
+        what = package if extra is None else f'"trace-workbench[{extra}]"'
         super().__init__(
-            f"{package} is not installed, and this needs it. "
-            f'Install it with:  pip install "trace-workbench[{extra}]"'
+            f"{package} is not installed, and this needs it. Install it with:  pip install {what}"
         )
 
 

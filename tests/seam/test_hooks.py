@@ -2,12 +2,14 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from workbench.errors import UsageError
+from workbench.plugins import Adapter, Patches
 from workbench.seam import hooks
 
 
@@ -75,3 +77,51 @@ def test_an_adapter_that_is_wrong_is_named_each_time(
     for _ in range(2):
         with pytest.raises(UsageError, match=rf"(?s)'broken_adapter' of broken_adapter .*{why}"):
             wb.record(lambda: None)
+
+
+def test_two_packages_may_call_their_adapters_alike(folder: Path) -> None:
+    """Neither of two adapters with one name keeps the other from recording its library."""
+    for name in ("left_adapter", "right_adapter"):
+        _package(folder, name, COUNTING.replace("__name__", "'alike'"))
+        points = folder / f"{name}-1.0.dist-info" / "entry_points.txt"
+        points.write_text(f"[{hooks.GROUP}]\nalike = {name}:adapter\n")
+    os.utime(folder, ns=(1, folder.stat().st_mtime_ns + 1))
+    wb.record(lambda: None)
+    import left_adapter  # type: ignore[import-not-found]
+    import right_adapter  # type: ignore[import-not-found]
+
+    assert (left_adapter.seen, right_adapter.seen) == ([1], [1])
+
+
+def _note(seen: list[str], name: str, _patches: Patches) -> None:
+    seen.append(name)
+
+
+def test_adapters_of_one_name_each_wait_for_their_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adapter is hooked when its library is imported, whoever else waits under its name."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen: list[str] = []
+    for name in ("late_left", "late_right"):
+        (tmp_path / f"{name}.py").write_text("")
+        Adapter("alike", name, partial(_note, seen, name)).install()
+    import late_left  # type: ignore[import-not-found]  # noqa: F401
+    import late_right  # type: ignore[import-not-found]  # noqa: F401
+
+    assert seen == ["late_left", "late_right"]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("openai", 'pip install "trace-workbench[openai]"'), ("orbit", "pip install wrapt")],
+)
+def test_what_the_hooks_need_is_named_with_a_command_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, command: str
+) -> None:
+    """An adapter of another package is no extra of this one, and pip is not sent for it."""
+    monkeypatch.setitem(sys.modules, "wrapt", None)
+    adapter = Adapter(name, "json", lambda _: None)
+    with pytest.raises(UsageError) as told:
+        adapter.install()
+    assert str(told.value).endswith(f"Install it with:  {command}")

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, metadata, version
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,7 +27,7 @@ class Adapter:
     """A hook into somebody's library.
 
     Args:
-        name: the library's name for people, such as ``openai``.
+        name: the library's name for people, such as ``openai``; it stands in messages.
         module: the module whose import makes the hooks possible, such as ``openai``.
         hook: called once with that module imported: puts the hooks in through the
             :class:`~workbench.seam.patching.Patches` that it is given, which take them out again.
@@ -40,7 +40,7 @@ class Adapter:
     module: str
     hook: Callable[[Patches], None]
     patches: Patches = field(default_factory=Patches, init=False, repr=False, compare=False)
-    """What is hooked."""
+    """What is hooked: made with the adapter, and no argument of it."""
 
     def __post_init__(self) -> None:
         for what in ("name", "module"):
@@ -65,14 +65,14 @@ class Adapter:
         except ImportError:
             if find_spec(self.module.partition(".")[0]) is None:
                 return
-            raise MissingExtraError(self.name, "wrapt") from None
+            raise MissingExtraError(_extra(self.name), "wrapt") from None
         if self.patches.active:
             return
         self.patches.active = True
         if self.module in sys.modules:
             self._hook()
-        elif self.name not in _waiting:
-            _waiting.add(self.name)
+        elif id(self) not in _waiting:
+            _waiting.add(id(self))
             wrapt.register_post_import_hook(lambda _: self._imported(), self.module)
 
     def uninstall(self) -> None:
@@ -80,7 +80,7 @@ class Adapter:
         self.patches.undo()
 
     def _imported(self) -> None:
-        _waiting.discard(self.name)
+        _waiting.discard(id(self))
         if self.patches.active:
             self._hook()
 
@@ -95,9 +95,10 @@ class Adapter:
             ) from error
 
 
-_waiting: set[str] = set()
-"""The adapters whose library is still to be imported."""
-_installed: set[str] = set()
+_waiting: set[int] = set()
+"""The adapters whose library is still to be imported, by identity: two may have one name."""
+_installed: set[tuple[str, str]] = set()
+"""The entry points whose adapters are installed: what they are called, and what they lead to."""
 _seen: list[tuple[str, int]] = []
 """The folders of installed packages, and when each was last changed, at the last search."""
 _lock = threading.Lock()
@@ -115,7 +116,7 @@ def install_adapters() -> None:
         if folders == _seen:  # reading what all packages say of themselves takes milliseconds
             return
         for point in entry_points(group=GROUP):
-            if point.name in _installed:
+            if (point.name, point.value) in _installed:
                 continue
             try:
                 _loaded(point).install()
@@ -126,7 +127,7 @@ def install_adapters() -> None:
                     f"the adapter '{point.name}' of {package} ({point.value}) cannot be "
                     f"installed: {told}"
                 ) from error
-            _installed.add(point.name)
+            _installed.add((point.name, point.value))
         _seen[:] = folders
 
 
@@ -141,6 +142,14 @@ def _loaded(point: EntryPoint) -> Adapter:
 
 def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def _extra(name: str) -> str | None:
+    """The extra of this package that is called like an adapter, if one is."""
+    with suppress(PackageNotFoundError):
+        extras = metadata("trace-workbench").get_all("Provides-Extra") or ()
+        return name if name in extras else None
+    return None
 
 
 def _release(module: str) -> str:

@@ -13,7 +13,10 @@ bound already, and ``instance`` the object (None for a plain function)."""
 
 
 class Patches:
-    """What one adapter has hooked in this process."""
+    """What one adapter has hooked in this process. An adapter's ``hook`` is given its own.
+
+    Wrappers do something only while the adapter is installed (:attr:`active`).
+    """
 
     def __init__(self) -> None:
         self.active = False
@@ -47,7 +50,14 @@ class Patches:
         self._keep(owner, name, had, ours)
 
     def replace(self, owner: type | ModuleType, name: str, value: Any) -> None:
-        """Put another value in the place of a class's or module's attribute.
+        """Put another value in the place of a class's or module's attribute, until :meth:`undo`.
+
+        Unlike what :meth:`wrap` puts in, it is in effect as it stands, in and outside sessions.
+
+        Args:
+            owner: the class or module.
+            name: the attribute's name; a class may inherit it, and then has its own.
+            value: what takes its place.
 
         Raises:
             AttributeError: there is no such attribute, in this version of the library.
