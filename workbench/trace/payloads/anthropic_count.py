@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from workbench.errors import EditError
-
 from .anthropic_messages import AnthropicMessagesView
-from .base import JSON, Reply, ToolCallLike, Usage
+from .base import JSON, Reply, Usage
 from .reading import as_count, as_dict
+from .wordless import Wordless
 
 
-class AnthropicCountView(AnthropicMessagesView):
+class AnthropicCountView(Wordless, AnthropicMessagesView):
     """Reads bodies of `POST /v1/messages/count_tokens`, whose requests are those of messages."""
 
     api = "anthropic.count_tokens"
-
-    def streams(self, body: JSON) -> bool:  # noqa: ARG002
-        """Never."""
-        return False
+    refusal_to_write = (
+        "a count of tokens holds a number, and neither text nor tool calls: give the whole "
+        'body instead, such as {"input_tokens": 12}'
+    )
 
     def reply(self, body: JSON) -> Reply:
         """How many tokens there are, in words."""
@@ -28,28 +25,3 @@ class AnthropicCountView(AnthropicMessagesView):
     def usage(self, body: JSON) -> Usage | None:  # noqa: ARG002
         """None: what is counted is not used, and costs nothing."""
         return None
-
-    def assemble(self, chunks: Sequence[JSON]) -> JSON:
-        """The body that :meth:`split` gave; an empty one where there is none."""
-        return dict(as_dict(chunks[-1])) if chunks else {}
-
-    def split(self, body: JSON, include_usage: bool = False) -> list[JSON]:  # noqa: ARG002, FBT001, FBT002
-        """The body itself, as it is not streamed."""
-        return [body] if as_dict(body) else []
-
-    def with_reply(
-        self,
-        body: JSON,
-        *,
-        text: str | None = None,
-        tool_calls: Sequence[ToolCallLike] | None = None,
-        refusal: str | None = None,
-        finish_reason: str | None = None,
-    ) -> JSON:
-        """The body, unless words are to be written: raises EditError then."""
-        if text is None and not tool_calls and refusal is None and finish_reason is None:
-            return body
-        raise EditError(
-            "a count of tokens holds a number, and neither text nor tool calls: give the whole "
-            'body instead, such as {"input_tokens": 12}'
-        )

@@ -12,19 +12,24 @@ from typing import Any
 
 from workbench.errors import EditError
 
-from .base import JSON, Message, MessageChange, Reply, ToolCallLike, ToolSpec, Usage
+from .base import JSON, Message, MessageChange, Reply, ToolSpec, Usage
 from .google_parts import field, parts_of, text_of
 from .reading import as_count, as_dict, as_list, as_text_or_none, stable_text
+from .wordless import Wordless
 
 _BYTES = 4
 """The length of one number in a vector that travels as base64."""
 
 
-class _EmbeddingsView:
+class _EmbeddingsView(Wordless):
     """What all embeddings have in common: no words, no tools, no streams."""
 
     conversation_path: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    refusal_to_write = (
+        "embeddings hold vectors, and neither text nor tool calls: give the whole body "
+        "instead, or edit the call that they are for"
+    )
 
     def messages(self, body: JSON) -> list[Message]:  # noqa: ARG002
         """None: the texts that are embedded are no conversation."""
@@ -45,39 +50,6 @@ class _EmbeddingsView:
     def parameters(self, body: JSON) -> dict[str, Any]:
         """Everything in a request."""
         return dict(as_dict(body))
-
-    def streams(self, body: JSON) -> bool:  # noqa: ARG002
-        """Never."""
-        return False
-
-    def wants_usage(self, body: JSON) -> bool:  # noqa: ARG002
-        """Never: there are no streams."""
-        return False
-
-    def assemble(self, chunks: Sequence[JSON]) -> JSON:
-        """The body that :meth:`split` gave; an empty one where there is none."""
-        return dict(as_dict(chunks[-1])) if chunks else {}
-
-    def split(self, body: JSON, include_usage: bool = False) -> list[JSON]:  # noqa: ARG002, FBT001, FBT002
-        """The body itself, as embeddings are not streamed."""
-        return [body] if as_dict(body) else []
-
-    def with_reply(
-        self,
-        body: JSON,
-        *,
-        text: str | None = None,
-        tool_calls: Sequence[ToolCallLike] | None = None,
-        refusal: str | None = None,
-        finish_reason: str | None = None,
-    ) -> JSON:
-        """The body, unless words are to be written: raises EditError then."""
-        if text is None and not tool_calls and refusal is None and finish_reason is None:
-            return body
-        raise EditError(
-            "embeddings hold vectors, and neither text nor tool calls: give the whole body "
-            "instead, or edit the call that they are for"
-        )
 
     def with_request(
         self,
