@@ -125,3 +125,13 @@ def test_what_the_hooks_need_is_named_with_a_command_that_brings_it(
     with pytest.raises(UsageError) as told:
         adapter.install()
     assert str(told.value).endswith(f"Install it with:  {command}")
+
+
+def test_one_can_go_without_an_adapter(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of a release that nobody knows does not keep one from recording the rest."""
+    monkeypatch.delitem(sys.modules, "misfit_adapter", raising=False)
+    _package(folder, "misfit_adapter", _MADE.format(_MISFIT))
+    with pytest.raises(UsageError, match="or go without it: WORKBENCH_WITHOUT=x"):
+        wb.record(lambda: None)
+    monkeypatch.setenv("WORKBENCH_WITHOUT", "another, x")
+    assert wb.record(lambda: 1).output == 1

@@ -33,8 +33,8 @@ def describe(error: BaseException) -> ErrorInfo:
         info["args"] = args
     attributes = {
         name: value
-        for name, value in ((k, _encodable(v)) for k, v in vars(error).items() if k[:1] != "_")
-        if value is not None
+        for name, given in vars(error).items()
+        if name[:1] != "_" and ((value := _encodable(given)) is not None or given is None)
     }
     if attributes:
         info["attributes"] = attributes

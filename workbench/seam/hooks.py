@@ -20,6 +20,8 @@ from workbench.errors import MissingExtraError, UsageError
 from workbench.seam.patching import Patches
 
 GROUP = "workbench.adapters"
+WITHOUT = "WORKBENCH_WITHOUT"
+"""The environment variable that names adapters, with commas between them, to do without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class Adapter:
             self.patches.undo()
             raise UsageError(
                 f"the adapter '{self.name}' does not fit {_release(self.module)}, so that calls "
-                f"through it could not be recorded: {type(error).__name__}: {error}"
+                f"through it could not be recorded: {type(error).__name__}: {error}. Install a "
+                f"release that it fits, or go without it: {WITHOUT}={self.name}"
             ) from error
 
 
@@ -115,11 +118,14 @@ def install_adapters() -> None:
         folders = _folders()
         if folders == _seen:  # reading what all packages say of themselves takes milliseconds
             return
+        unwanted = {name.strip() for name in os.environ.get(WITHOUT, "").split(",")}
         for point in entry_points(group=GROUP):
             if (point.name, point.value) in _installed:
                 continue
             try:
-                _loaded(point).install()
+                adapter = _loaded(point)
+                if not {adapter.name, point.name} & unwanted:
+                    adapter.install()
             except Exception as error:
                 package = point.dist.name if point.dist is not None else "an unknown package"
                 told = str(error) if isinstance(error, UsageError) else _told(error)
