@@ -1,5 +1,6 @@
 """A small client library that nobody hooked yet, for the page on adapters."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -28,3 +29,8 @@ class Client:
         if not question:
             raise OrbitError("nothing was asked")
         return Answer(f"{self.model} heard: {question}")
+
+    def stream(self, question: str) -> Iterator[str]:
+        """The answer to a question, word by word."""
+        for number, word in enumerate(self.ask(question).text.split(" ")):
+            yield f" {word}" if number else word
