@@ -69,6 +69,7 @@ def _held(path: Path) -> int:
 
 
 def main(recorder: str, url: str, folder: Path, blocks: int, calls: int, words: int) -> None:
+    """Take turns, and print what each took."""
     client = _client(url, recorder)
     _block(client, calls, words)
     bare, recorded = [], []
