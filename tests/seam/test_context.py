@@ -14,6 +14,32 @@ from scripted import World, ask
 import workbench as wb
 
 Jobs = Queue[tuple[Callable[[], Any], Queue[Any]] | None]
+Old = Callable[[Callable[[], Any]], Any]
+
+
+def _work(jobs: Jobs) -> None:
+    for job, done in iter(jobs.get, None):
+        try:
+            done.put(job())
+        except Exception as error:
+            done.put(error)
+
+
+@pytest.fixture
+def old_thread() -> Iterator[Old]:
+    """Gives work to a thread from before any session of the test, by a queue; and its outcome."""
+    jobs: Jobs = Queue()
+    thread = threading.Thread(target=_work, args=(jobs,), name="old")
+    thread.start()
+
+    def do(job: Callable[[], Any]) -> Any:
+        done: Queue[Any] = Queue()
+        jobs.put((job, done))
+        return done.get()
+
+    yield do
+    jobs.put(None)
+    thread.join()
 
 
 @pytest.fixture
@@ -80,24 +106,44 @@ def test_what_is_handed_to_a_pool_is_part_of_where_it_was_handed_over(
     inside = (tool.id, "both")
     assert places == {"a": inside, "b": inside, "c": inside, "d": (None, "")}
     assert len(world.ran) == 4
-    assert ThreadPoolExecutor.submit.__module__ == "concurrent.futures.thread"
     assert not hasattr(ThreadPoolExecutor.submit, "__wrapped__")
 
 
-def test_a_pool_made_before_is_taken_in_and_named(world: World) -> None:
+def test_the_other_kind_of_pool_does_so_too(world: World) -> None:
+    """The thread pools of multiprocessing: each way to hand work over, made before or inside."""
+    with ThreadPool(1) as old:
+
+        @wb.tool(effect="read")
+        def search() -> list[str]:
+            with ThreadPool(2) as pool:
+                found = [*pool.map(ask, ["a"]), *pool.imap(ask, ["b"]), old.apply(ask, ("c",))]
+                found += [*pool.starmap(ask, [("d",)]), *pool.imap_unordered(ask, ["e"])]
+                found += [
+                    *pool.map_async(ask, ["f"]).get(),
+                    pool.apply_async(func=ask, args="g").get(),
+                ]
+            return [each["content"] for each in found]
+
+        recorded, replayed = both(search)
+    assert recorded.notices == replayed.notices == []
+    (tool,) = (entry for entry in recorded.trace.entries if entry.kind == "tool")
+    assert [entry.enclosing for entry in recorded.trace.models()] == [tool.id] * 7
+    assert len(world.ran) == 7
+    assert not {"map", "apply_async", "imap"} & vars(ThreadPool).keys()
+
+
+def test_a_thread_from_before_is_taken_in_and_named(world: World, old_thread: Old) -> None:
     """Whose work it does cannot be told: it is in the trace, the replay answers it, and both say
     so, once for the place."""
-    with ThreadPool(1) as old_pool:
 
-        def agent() -> list[str]:
-            return [old_pool.apply(ask, (word,))["content"] for word in ("a", "b")]
+    def agent() -> list[str]:
+        return [old_thread(lambda word=word: ask(word))["content"] for word in ("a", "b")]  # type: ignore[misc]
 
-        recorded, replayed = both(agent)
+    recorded, replayed = both(agent)
     for result in (recorded, replayed):
         assert len(result.calls) == 2
         (note,) = result.notices
-        assert "was made in the thread Thread-" in note
-        assert "which was not begun by this run" in note
+        assert "was made in the thread old, which was not begun by this run" in note
         assert result.trace.gaps == (note,)
     assert len(world.ran) == 2
     assert recorded.trace.end is not None
@@ -197,12 +243,20 @@ def test_threads_of_two_sessions_are_told_apart(world: World) -> None:
     assert [len(result.calls) for result in (one, two)] == [1, 1]
 
 
-def test_a_pool_s_worker_is_nobody_s_with_two_sessions_open(world: World) -> None:
-    """A worker does the work of many: a call that could be either's is refused, not guessed."""
-    with ThreadPool(1) as pool, wb.recording(), wb.recording():
-        with pytest.raises(wb.UsageError, match=r"2 sessions are open.*workbench\.bind"):
-            pool.apply(ask, ("whose?",))
-        assert pool.apply(wb.bind(ask), ("mine",))["content"] == "re: mine"
+def test_a_worker_from_before_is_nobody_s_with_two_sessions_open(
+    world: World, old_thread: Old
+) -> None:
+    """A worker does the work of many: a call that could be either's is refused, not guessed. What
+    a pool is handed is of the session where it was."""
+    with ThreadPool(1) as pool, wb.recording() as outer, wb.recording() as inner:
+        refused = old_thread(lambda: ask("whose?"))
+        assert isinstance(refused, wb.UsageError)
+        assert "2 sessions are open" in str(refused)
+        assert "workbench.bind" in str(refused)
+        assert old_thread(wb.bind(lambda: ask("mine")))["content"] == "re: mine"
+        assert pool.apply(ask, ("pooled",))["content"] == "re: pooled"
+    assert len(outer.trace.entries) == 0
+    assert [each.messages[-1].text for each in inner.trace.entries] == ["mine", "pooled"]
 
 
 def test_tasks_before_and_inside(world: World) -> None:

@@ -2,9 +2,8 @@
 processes, which no session reaches.
 
 Python tells of processes by audit events; of threads it does not in all its versions, so that
-their ``start``, and a pool's ``submit``, are wrapped while a session is open. Nothing is done
-outside of sessions, and an agent is never disturbed: a process that it starts is noted in the
-trace, with a warning.
+their ``start`` is wrapped while a session is open. Nothing is done outside of sessions, and an
+agent is never disturbed: a process that it starts is noted in the trace, with a warning.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ import os
 import sys
 import threading
 import warnings
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from workbench.errors import UnrecordedWarning
-from workbench.seam.current import ENCLOSING, any_open, begun, own_frame, taken_along, whose
+from workbench.seam import pools
+from workbench.seam.current import ENCLOSING, any_open, begun, own_frame, whose
 from workbench.seam.process_lock import ProcessLock
 
 _STARTERS = frozenset(
@@ -37,8 +36,7 @@ def watch() -> None:
     with _lock:
         if threading.Thread.start is _START:
             threading.Thread.start = _started  # type: ignore[assignment, method-assign]
-        if ThreadPoolExecutor.submit is _SUBMIT:
-            ThreadPoolExecutor.submit = _submitted  # type: ignore[assignment, method-assign]
+        pools.hook()
         if not _listening.is_set():
             _listening.set()
             sys.addaudithook(_heard)
@@ -51,25 +49,18 @@ def unwatch() -> None:
             return
         if threading.Thread.start is _started:
             threading.Thread.start = _START  # type: ignore[method-assign]
-        if ThreadPoolExecutor.submit is _submitted:
-            ThreadPoolExecutor.submit = _SUBMIT  # type: ignore[method-assign]
+        pools.unhook()
 
 
 _START = threading.Thread.start
-_SUBMIT: Any = ThreadPoolExecutor.submit
 
 
 @functools.wraps(_START)
 def _started(thread: threading.Thread) -> None:
     if any_open():
         begun(thread)
+        pools.hook()  # it may be the first worker of a kind of pool that was just imported
     _START(thread)
-
-
-@functools.wraps(_SUBMIT)
-def _submitted(pool: ThreadPoolExecutor, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-    found: Future[Any] = _SUBMIT(pool, taken_along(fn) if any_open() else fn, *args, **kwargs)
-    return found
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:

@@ -19,9 +19,9 @@ def bind(function: Callable[P, R]) -> Callable[P, R]:
     """The function, to be called elsewhere as if it were called here.
 
     Hand it to a pool, a thread or a queue: wherever it runs, its calls belong to the session, the
-    step and the tool in which it was bound. ``asyncio.to_thread``, tasks, ``submit`` and ``map`` of
-    a ``ThreadPoolExecutor`` and ``loop.run_in_executor`` do that by themselves; the pools of
-    ``multiprocessing`` and work that a thread from before the session takes out of a queue do not::
+    step and the tool in which it was bound. Tasks, ``asyncio.to_thread``, ``loop.run_in_executor``
+    and Python's own pools of threads do that by themselves; work that a thread from before the
+    session takes out of a queue does not::
 
         jobs.put(workbench.bind(look_up))
 

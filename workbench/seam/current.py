@@ -1,9 +1,10 @@
 """Which session a call belongs to, and where in the agent it was made.
 
 The session is found by a context variable, so it flows into tasks and copied contexts. A thread
-has a context of its own: it belongs to the session that it was begun in. Calls from anywhere else
-(a task or a pool's worker from before) are taken into the one session that is open, which says so,
-and are refused when several are.
+has a context of its own: it belongs to the session that it was begun in, and what one of Python's
+pools is handed to that of who handed it over. Calls from anywhere else (a task from before, a
+thread that takes its work out of a queue) are taken into the one session that is open, which says
+so, and are refused when several are.
 """
 
 from __future__ import annotations
