@@ -27,7 +27,7 @@ _RUN_NOT_IMPORTED = {"ipykernel", "ipywidgets", "jupyterlab"}
 # Declared for the versions of what is imported: their parts have releases of their own.
 _VERSIONS_ONLY = {"langchain"}
 # Imported by its name, since its parts lie elsewhere in each generation.
-_BY_NAME = {"mcp"}
+_BY_NAME = {"anthropic", "mcp"}
 # What the adapters import comes with the library that they hook.
 _COMES_ALONG = {"aiohttp", "anyio", "httpx", "multidict", "pillow", "tenacity", "yarl"}
 # Extras that only name others.

@@ -246,8 +246,11 @@ def test_ctrl_c_cancels_cleanly(shop: Shop, recorded: str, agent: str) -> None:
         (["--live-from", "turn:2"], "name the agent to run. This trace was recorded from shop.py"),
     ],
 )
-def test_what_cannot_be_forked(recorded_once: Path, words: list[str], text: str) -> None:
+def test_what_cannot_be_forked(
+    recorded_once: Path, words: list[str], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A fork that cannot work says why before anything runs."""
+    monkeypatch.setenv("WORKBENCH_RUNS_DIR", str(recorded_once.parent / "somebody-else"))
     ran = here("fork", str(recorded_once), *words)
     assert ran.code == 2
     assert ran.err.startswith(f"workbench: {text}")

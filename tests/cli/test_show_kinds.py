@@ -32,6 +32,12 @@ def _agent() -> str:
     return said
 
 
+@pytest.fixture(autouse=True)
+def _usual_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another test's model says is not said here."""
+    monkeypatch.setattr(scripted.world, "answer", scripted.World().answer)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A run with events, readings, a model and a tool."""

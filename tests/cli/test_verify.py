@@ -148,7 +148,8 @@ def test_what_cannot_be_rebuilt(shop: Shop, recorded: str) -> None:
     assert ran.code == 2
     assert "has no parent: it was recorded" in ran.err
     assert shop("fork", recorded, "shop.py", "--live-from", "turn:3").code == 0
-    assert "name the agent to run" in shop("rebuild", "a-fork1.trace.jsonl").err
+    stranger = {"WORKBENCH_RUNS_DIR": str(shop.folder / "somebody-else")}
+    assert "name the agent to run" in shop("rebuild", "a-fork1.trace.jsonl", env=stranger).err
     (shop.folder / recorded).rename(shop.folder / "moved.trace.jsonl")
     assert "a.trace.jsonl: there is no such file" in (
         shop("rebuild", "a-fork1.trace.jsonl", "shop.py").err

@@ -1,6 +1,7 @@
 """Time on the seam: latency models, waits that nobody waits, and what a fork lets go of."""
 
 import asyncio
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -102,10 +103,24 @@ def test_no_such_latency() -> None:
             wb.Latency("constant", ms)
 
 
+def _sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits of this thread, which take no time here; other libraries' threads go on."""
+    slept: list[float] = []
+    real, here = time.sleep, threading.get_ident()
+
+    def sleep(seconds: float) -> None:
+        if threading.get_ident() == here:
+            slept.append(seconds)
+        else:
+            real(seconds)
+
+    monkeypatch.setattr("workbench.seam.pins.time.sleep", sleep)
+    return slept
+
+
 def test_nobody_waits_on_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a minute of backoff takes no time, and realtime=True takes it all."""
-    slept: list[float] = []
-    monkeypatch.setattr("workbench.seam.pins.time.sleep", slept.append)
+    slept = _sleeps(monkeypatch)
     recorded = wb.record(agent)
     assert slept == [30]
     assert wb.replay(agent, recorded.trace).status == "ok"
@@ -116,8 +131,7 @@ def test_nobody_waits_on_replay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_fork_that_is_live_really_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the cut waits are skipped; past it whoever is waited for is real."""
-    slept: list[float] = []
-    monkeypatch.setattr("workbench.seam.pins.time.sleep", slept.append)
+    slept = _sleeps(monkeypatch)
 
     def patient() -> None:
         wb.sleep(1)

@@ -90,13 +90,15 @@ async def _recorded(tool: Any, impl: Impl, context: Any, given: str) -> Any:
         finally:
             COVERED_TOOL.reset(token)
 
-    results = Results.of(function_of(impl))
+    function = function_of(impl)
+    results = Results.of(function)
     with asked_by_last():
         return await atool_call(
             name,
             arguments,
             make,
             effect="read" if reads_only(tool) else None,
+            of=function,
             dump=results.dump,
             load=results.load,
         )

@@ -66,13 +66,15 @@ async def call_tool(
         inside = passing._replace(recorded=True)
         return await _within(inside, _further_in(wrapped, name, (name, given, context, tool), {}))
 
-    results = Results.of(_function(toolset, name))
+    function = _function(toolset, name)
+    results = Results.of(function)
     with asked_by_last():
         return await atool_call(
             passing.name,
             arguments,
             make,
             effect=_effect(tool),
+            of=function,
             dump=results.dump,
             load=results.load,
         )
