@@ -9,7 +9,7 @@ from chat_server import ChatServer
 from four_agents import SENT, TOOLS, WAYS, Agent, decide
 
 import workbench as wb
-from workbench.faults import HttpError
+from workbench.faults import HttpError, MalformedToolCall
 from workbench.providers.local import local_model, stop
 
 QUESTION = "Where is my order 101?"
@@ -86,6 +86,18 @@ def test_a_refused_call_is_survived_by_its_own_retry(agent: Agent, server: ChatS
     failed = wb.replay(agent, recorded.trace, QUESTION, faults=[HttpError(429).at(wb.turn(2))])
     assert failed.status == "failed"
     assert "429" in f"{failed.error} {getattr(failed.error, 'status_code', '')}"
+
+
+def test_a_broken_call_drifts_by_what_was_sent_for_it(server: ChatServer) -> None:
+    """A library makes up an id that was not recorded: the drift tells what is asked for it, and
+    not that the library made up one more."""
+    made = WAYS["pydantic-ai"](server.url, TOOLS)
+    recorded = wb.record(made, QUESTION)
+    for mutate in ("bad_json", "unknown_tool", "missing_argument", "extra_argument", "wrong_type"):
+        faults = [MalformedToolCall(mutate).at(wb.turn(1))]
+        replayed = wb.replay(made, recorded.trace, QUESTION, faults=faults)
+        assert replayed.status == "drifted"
+        assert str(replayed.drift).startswith("drift at turn 2 · model call"), mutate
 
 
 @pytest.fixture(scope="module")

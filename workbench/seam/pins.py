@@ -286,7 +286,11 @@ class EventHooks:
 
 
 def reading(
-    name: Literal["now", "id", "random"], live: Callable[[], Any], site: str | None = None
+    name: Literal["now", "id", "random"],
+    live: Callable[[], Any],
+    site: str | None = None,
+    *,
+    goes_on: bool = False,
 ) -> Any:
     """Take a reading over the seam.
 
@@ -294,6 +298,8 @@ def reading(
         name: what is read.
         live: reads it for real.
         site: the agent's function that reads; by default the one that called the caller.
+        goes_on: whether a strict replay, too, goes on beyond the recording: where what comes of it
+            drifts anyway, and says more.
 
     Raises:
         DriftError: a strict replay, and it was not read so often when it was recorded.
@@ -301,7 +307,8 @@ def reading(
     seam = current_seam()
     if seam is None:
         return live()
-    asked = Reading("clock" if name == "now" else "value", name, site or agent_site(2), live)
+    kind: Literal["clock", "value"] = "clock" if name == "now" else "value"
+    asked = Reading(kind, name, site or agent_site(2), live, goes_on=goes_on)
     with seam.lock:
         seam.session.read(asked)
         write_reading(seam, asked)

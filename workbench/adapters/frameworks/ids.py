@@ -22,6 +22,7 @@ def uuid4_at(site: str) -> Callable[[], uuid.UUID]:
     def uuid4() -> uuid.UUID:
         if COVERED.get():
             return uuid.uuid4()
-        return uuid.UUID(hex=reading("id", lambda: uuid.uuid4().hex, site))
+        # One more than recorded is sent with what it was made for, which tells what has changed.
+        return uuid.UUID(hex=reading("id", lambda: uuid.uuid4().hex, site, goes_on=True))
 
     return uuid4
