@@ -10,7 +10,7 @@ import datetime as dt
 import time as _time
 from typing import TYPE_CHECKING, Any
 
-from workbench.seam.ambient_reads import Ambient
+from workbench.seam.ambient_reads import Ambient, looking_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def _wall(name: str, further: Callable[[dt.datetime], Any]) -> Callable[[], Any]
     def read() -> Any:
         return ambient.read(getattr(_time, name), lambda pins, _: further(pins.clock()))
 
-    return _named(read, name)
+    return looking_like(read, getattr(_time, name))
 
 
 def _steady(name: str) -> Callable[[], Any]:
@@ -66,7 +66,7 @@ def _steady(name: str) -> Callable[[], Any]:
     def read() -> Any:
         return ambient.read(getattr(_time, name), further)
 
-    return _named(read, name)
+    return looking_like(read, getattr(_time, name))
 
 
 def _broken_down(name: str) -> Callable[..., Any]:
@@ -83,7 +83,7 @@ def _broken_down(name: str) -> Callable[..., Any]:
         )
         return _time.struct_time(told)
 
-    return _named(read, name)
+    return looking_like(read, getattr(_time, name))
 
 
 def _parts(moment: _time.struct_time) -> list[Any]:
@@ -105,13 +105,7 @@ def _worded(name: str, words: int) -> Callable[..., Any]:
 
         return ambient.read(lambda: getattr(_time, name)(*args), further)
 
-    return _named(read, name)
-
-
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = getattr(_time, name).__doc__
-    return function
+    return looking_like(read, getattr(_time, name))
 
 
 TIME: dict[str, Any] = {

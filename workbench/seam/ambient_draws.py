@@ -14,7 +14,7 @@ import uuid as _uuid
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.seam.ambient_reads import Ambient
+from workbench.seam.ambient_reads import Ambient, looking_like
 
 if TYPE_CHECKING:
     from workbench.seam.pins import Pins, Reading
@@ -36,16 +36,10 @@ def _plain(name: str) -> Callable[..., Any]:
             lambda pins, asked: getattr(_from_seed(pins, asked), name)(*args, **kwargs),
         )
 
-    return _named(draw, getattr(_random, name))
+    return looking_like(draw, getattr(_random, name))
 
 
 _TRIAL = _random.Random(0)  # noqa: S311 - nobody gets what it draws
-
-
-def _named(function: Callable[..., Any], real: Any) -> Callable[..., Any]:
-    for each in ("__name__", "__qualname__", "__doc__"):
-        setattr(function, each, getattr(real, each))
-    return function
 
 
 _CHOICE = Ambient("random.choice", "random")
@@ -124,10 +118,10 @@ _PLAIN = (
 
 RANDOM: dict[str, Any] = {
     **{name: _plain(name) for name in _PLAIN if hasattr(_random, name)},
-    "choice": _named(choice, _random.choice),
-    "choices": _named(choices, _random.choices),
-    "sample": _named(sample, _random.sample),
-    "shuffle": _named(shuffle, _random.shuffle),
+    "choice": looking_like(choice, _random.choice),
+    "choices": looking_like(choices, _random.choices),
+    "sample": looking_like(sample, _random.sample),
+    "shuffle": looking_like(shuffle, _random.shuffle),
 }
 """What stands in for functions of :mod:`random`, by name."""
 
@@ -141,7 +135,7 @@ def _id(name: str, version: int) -> Callable[..., Any]:
             lambda pins, asked: _uuid.UUID(bytes=pins.derived(asked), version=version),
         )
 
-    return _named(made, getattr(_uuid, name))
+    return looking_like(made, getattr(_uuid, name))
 
 
 UUID: dict[str, Any] = {
@@ -162,7 +156,7 @@ def _token(name: str, made: Callable[[bytes], Any]) -> Callable[..., Any]:
             lambda pins, asked: made(_from_seed(pins, asked).randbytes(size)),
         )
 
-    return _named(token, getattr(_secrets, name))
+    return looking_like(token, getattr(_secrets, name))
 
 
 def _urlsafe(data: bytes) -> str:
@@ -212,8 +206,8 @@ SECRETS: dict[str, Any] = {
     "token_bytes": _token("token_bytes", bytes),
     "token_hex": _token("token_hex", bytes.hex),
     "token_urlsafe": _token("token_urlsafe", _urlsafe),
-    "randbelow": _named(randbelow, _secrets.randbelow),
-    "randbits": _named(randbits, _secrets.randbits),
-    "choice": _named(secret_choice, _secrets.choice),
+    "randbelow": looking_like(randbelow, _secrets.randbelow),
+    "randbits": looking_like(randbits, _secrets.randbits),
+    "choice": looking_like(secret_choice, _secrets.choice),
 }
 """What stands in for functions of :mod:`secrets`, by name."""

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+def looking_like(function: Callable[..., Any], real: Any) -> Callable[..., Any]:
+    """A stand-in with the name and the docstring of the function that it stands for."""
+    for each in ("__name__", "__qualname__", "__doc__"):
+        setattr(function, each, getattr(real, each))
+    return function
+
+
 @dataclass(frozen=True, slots=True)
 class Ambient:
     """A kind of reading that is recorded where the session is ambient, and just live elsewhere."""

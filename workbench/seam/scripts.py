@@ -69,7 +69,7 @@ class Script:
         """Run it.
 
         Raises:
-            UsageError: there is no such script.
+            UsageError: there is no such script, or another one runs in this process.
             ScriptExit: it ended with an exit code other than 0.
         """
         if not self.module and not self.path.is_file():

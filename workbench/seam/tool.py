@@ -36,7 +36,11 @@ class Tool(Generic[P, R]):
     Attributes:
         name: the name in traces; by default the function's.
         effect: ``"read"``, ``"write"``, or None (unknown, which counts as a write).
-        schema: JSON Schema of its arguments, from the signature's annotations.
+        function: the function itself, whose calls cross no seam.
+        key_of: gives a call's idempotency key, from its arguments by name; None where it has none.
+        plain: whether results of types that a trace does not know are kept as plain data.
+        is_async: whether a call is awaited.
+        yields: ``"sync"`` or ``"async"`` where a call gives a generator, else None.
     """
 
     def __init__(
@@ -52,7 +56,10 @@ class Tool(Generic[P, R]):
         if not callable(function):
             raise UsageError(f"@workbench.tool wraps a function, not {function!r}")
         if effect not in (None, "read", "write"):
-            raise UsageError(f"effect={effect!r}: a tool's effect is 'read' or 'write'")
+            raise UsageError(
+                f"effect={effect!r}: a tool's effect is 'read' or 'write'; leave it out where it "
+                "is not known"
+            )
         self._look_like(function)
         self.function = function
         self.key_of = idempotency_key
@@ -258,7 +265,7 @@ def tool(
             the function's return annotation names the type.
 
     Raises:
-        UsageError: what is wrapped is no function.
+        UsageError: what is wrapped is no function, or the effect is none of the two.
     """
     options: dict[str, Any] = {
         "name": name,
