@@ -85,7 +85,8 @@ def name_further_in(tool: Any, name: str) -> str:
 def reads_only(tool: Any) -> bool:
     """Whether its server says that a tool only reads."""
     hints = getattr(tool, "mcp_annotations", None)
-    return any(getattr(hints, name, None) is True for name in ("readOnlyHint", "read_only_hint"))
+    newer = getattr(hints, "read_only_hint", None)  # beside it the older name may be deprecated
+    return (getattr(hints, "readOnlyHint", None) if newer is None else newer) is True
 
 
 def forget_prepared(context: Any) -> None:

@@ -127,7 +127,9 @@ def _effect(tool: Any) -> Effect | None:
     hints = metadata.get("annotations") if isinstance(metadata, dict) else None
     if isinstance(hints, dict):
         return "read" if hints.get("readOnlyHint") is True else None
-    return "read" if getattr(hints, "readOnlyHint", None) is True else None
+    newer = getattr(hints, "read_only_hint", None)  # beside it the older name may be deprecated
+    reads = getattr(hints, "readOnlyHint", None) if newer is None else newer
+    return "read" if reads is True else None
 
 
 def _check_names() -> None:
