@@ -343,3 +343,17 @@ def test_a_tool_that_cancels_itself_is_not_waited_for() -> None:
     replayed = wb.replay(agent, recorded.trace)
     assert (replayed.status, replayed.output) == ("ok", "cancelled")
     assert time.monotonic() - began < 6
+
+
+def test_a_recording_inside_a_replay_is_refused(world: World) -> None:
+    """An agent that records itself goes live nowhere in a replay, and says so."""
+
+    def agent() -> str:
+        return str(wb.record(lambda: ask("one")["content"]).output)
+
+    with wb.recording() as recorded:
+        assert agent() == "re: one"
+    before = len(world.ran)
+    again = wb.replay(agent, recorded.trace)
+    assert "a recording was begun inside a replay" in str(again.error)
+    assert len(world.ran) == before

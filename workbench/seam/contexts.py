@@ -15,6 +15,7 @@ from workbench.seam.opening import (
     Steps,
     TraceLike,
     as_trace,
+    check_not_replaying,
     open_fork,
     open_recording,
 )
@@ -126,6 +127,7 @@ def recording(
         TraceExistsError: the file exists, and ``replace`` was not given.
     """
     output = Output(to, name, tags, replace, durability, requests, redact, steps, ambient)
+    check_not_replaying()
     setting = open_recording(AgentInfo(kind="code"), output, arguments=None, ignore=ignore)
     with _open(OpenRun(Run(setting, controller))) as run:
         yield run

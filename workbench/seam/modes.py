@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from workbench.errors import TraceNotFoundError, UsageError
 from workbench.seam.calls import Policy
-from workbench.seam.opening import ForkOptions, Ignore, Output, as_trace, open_fork, open_recording
+from workbench.seam.opening import (
+    ForkOptions,
+    Ignore,
+    Output,
+    as_trace,
+    check_not_replaying,
+    open_fork,
+    open_recording,
+)
 from workbench.seam.prepared import Prepared
 from workbench.seam.running import Run
 from workbench.trace.saving import has_content
@@ -54,6 +62,7 @@ def prepare_mode(
         raise TraceNotFoundError(f'{path}: there is no trace to replay, and mode="none" makes none')
     if mode == "all" or not there:
         output.replace = True
+        check_not_replaying()
         setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
         return Prepared(Run(setting, controller), function, *given.full)
     parent = as_trace(path)

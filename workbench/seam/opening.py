@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import TraceError, UsageError
 from workbench.seam.calls import Policy
+from workbench.seam.current import SEAM
 from workbench.seam.cut import Cut, check_reachable
 from workbench.seam.faulting import Faults
 from workbench.seam.heading import new_header
@@ -110,6 +111,20 @@ class ForkOptions:
     def __post_init__(self) -> None:
         self.edits = list(self.edits or ())
         self.faults = list(self.faults)
+
+
+def check_not_replaying() -> None:
+    """A run that records is about to begin.
+
+    Raises:
+        UsageError: it would be inside a replay, where nothing may go live.
+    """
+    around = SEAM.get()
+    if around is not None and not around.over and around.offline:
+        raise UsageError(
+            "a recording was begun inside a replay, where all that it records would go live. Call "
+            "the agent without it there: what it does is part of the run around it"
+        )
 
 
 def open_recording(

@@ -15,6 +15,7 @@ from workbench.seam.opening import (
     Steps,
     TraceLike,
     as_trace,
+    check_not_replaying,
     open_fork,
     open_recording,
 )
@@ -97,6 +98,7 @@ def _record(
     output = Output(to, name, tags, replace, durability, requests, redact, steps, ambient)
     if mode is not None:
         return prepare_mode(mode, function, info, given, output, ignore, controller)
+    check_not_replaying()
     setting = open_recording(info, output, arguments=given.kept, ignore=ignore)
     return Prepared(Run(setting, controller), function, *given.full)
 
