@@ -1,0 +1,1 @@
+"""The sample agents. A package, so that no installed one of this name is taken for it."""
