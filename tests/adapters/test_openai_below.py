@@ -11,7 +11,7 @@ from openai_hooks import through
 from openai_results import async_client, client, options, see, see_error
 from openai_server import Server, chunks, completion
 
-from workbench.adapters.stainless import sdk
+from workbench.adapters.keys import DUMMY_KEY
 from workbench.errors import UsageError
 from workbench.faults import ConnectionRefused, ConnectionReset, HttpError, Timeout
 from workbench.seam.calls import Served
@@ -250,7 +250,7 @@ def test_no_token_is_fetched_for_a_try_that_goes_nowhere() -> None:
 
 def test_a_client_without_a_key_needs_one_only_for_the_network() -> None:
     """The dummy key of a replay is never sent."""
-    dummy: dict[str, Any] = {"api_key": sdk.DUMMY_KEY, "max_retries": 2}
+    dummy: dict[str, Any] = {"api_key": DUMMY_KEY, "max_retries": 2}
     with through([HttpError(503).error()], PLAIN) as made:
         client(NOWHERE, **dummy).chat.completions.create(**ASKED)
     assert made[0].tries == 2

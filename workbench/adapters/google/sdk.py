@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from workbench.adapters.keys import DUMMY_KEY
 from workbench.errors import UsageError
 
-DUMMY_KEY = "workbench-replay-needs-no-key"
-"""Stands in for an API key where no call may go live. It is never sent."""
 DUMMY_PROJECT = "workbench-replay-needs-no-project"
-"""The same for a client of Vertex AI that was told no project."""
+"""What :data:`DUMMY_KEY` is for a key, for a client of Vertex AI that was told no project."""
 
 BASE = "google.genai._api_client"
 """The module with the class that every client sends its calls with."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import wrapt
 
+from workbench.adapters.keys import DUMMY_KEY, is_offline, made_without_key
 from workbench.adapters.langchain import names
 from workbench.adapters.langchain.askers import heard
 from workbench.adapters.langchain.calls import Calls
@@ -30,6 +31,7 @@ else:
 def hook(patches: Patches) -> None:
     """Hook what calls a model's own methods."""
     base = names.model_class()
+    patches.wrap(base, "__init__", _construct)
     patches.wrap(base, "_generate_with_cache", _whole)
     patches.wrap(base, "_agenerate_with_cache", _awhole)
     for name in ("stream", *names.EVENTS[:1]):
@@ -45,6 +47,18 @@ def hook(patches: Patches) -> None:
     patches.wrap(text, "astream", _text_astreamed)
     for module in names.modules_with_caches():
         patches.replace(module, "get_llm_cache", _no_cache(module.get_llm_cache))
+
+
+def _construct(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Make a model. Some refuse to be made without a key; others make no client, and say so when
+    they are asked."""
+    field = names.key_field(type(model))
+    if field is None:
+        wrapped(*args, **kwargs)
+        return
+    made_without_key(wrapped, args, kwargs, "api_key")
+    if is_offline() and not getattr(model, field):
+        wrapped(*args, **{**kwargs, "api_key": DUMMY_KEY})
 
 
 def _whole(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -49,6 +49,14 @@ def tool_class() -> Any:
     return BaseTool
 
 
+def key_field(model: Any) -> str | None:
+    """The field of a class of models that ``api_key=`` is kept in; None where there is none."""
+    for name, field in model.model_fields.items():
+        if "api_key" in (name, field.alias):
+            return str(name)
+    return None
+
+
 def model_class() -> Any:
     """The class of all chat models.
 

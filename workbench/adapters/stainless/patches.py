@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from workbench.adapters.keys import DUMMY_KEY, is_answered
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.asking import call_of
 from workbench.adapters.stainless.description import Endpoint, Sdk, path_of
@@ -100,21 +101,15 @@ def _construct(
     try:
         wrapped(*args, **kwargs)
     except refusal as error:
-        if not _is_answered() or kwargs.get("api_key"):
+        if not is_answered() or kwargs.get("api_key"):
             raise
         try:
-            wrapped(*args, **{**kwargs, "api_key": sdk.DUMMY_KEY})
+            wrapped(*args, **{**kwargs, "api_key": DUMMY_KEY})
         except refusal:
             raise error from None  # it was not about the key
     else:
-        if about.lacks_key(client) and _is_answered():
-            client.api_key = sdk.DUMMY_KEY
-
-
-def _is_answered() -> bool:
-    """Whether a recording answers here."""
-    seam = current_seam()
-    return seam is not None and not seam.recording
+        if about.lacks_key(client) and is_answered():
+            client.api_key = DUMMY_KEY
 
 
 def _is_other(endpoint: Endpoint, options: Any) -> bool:

@@ -18,11 +18,9 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from workbench.adapters.keys import DUMMY_KEY
 from workbench.adapters.stainless.description import Endpoint, Sdk
 from workbench.errors import UsageError
-
-DUMMY_KEY = "workbench-replay-needs-no-key"
-"""Stands in for an API key where no call may go live. It is never sent."""
 
 REQUEST = ("SyncAPIClient.request", "AsyncAPIClient.request")
 """The two doors, in an SDK's base module: every call of every resource goes through one of them,
