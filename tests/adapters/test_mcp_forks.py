@@ -55,6 +55,8 @@ def test_a_write_is_denied_without_a_server(recorded: workbench.RunResult, ledge
         fork = workbench.fork(agent, recorded.trace, live_from=_refund(recorded.trace))
     assert (seen, fork.status) == ([], "blocked")
     assert "refund(order_id=7, amount=3.5)" in str(fork.error)
+    assert "let the server 'shop' say so in the tool's annotations" in str(fork.error)
+    assert "@workbench.tool" not in str(fork.error)
     assert not ledger.exists()
 
 

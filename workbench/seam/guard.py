@@ -208,8 +208,16 @@ def _blocked(ticket: Ticket, why: str) -> RunBlocked:
     return RunBlocked(
         f"{_called(ticket)}{at} was not run: {why}. "
         'Let it run with tools_after="allow", or be asked for each with tools_after="ask"; '
-        'if it only reads, declare it with @workbench.tool(effect="read")'
+        f"if it only reads, {_as_read(call)}"
     )
+
+
+def _as_read(call: Call) -> str:
+    """What whoever owns a tool does to say that it only reads."""
+    server = call.request.get("server") if isinstance(call.request, dict) else None
+    if server is None:
+        return 'declare it with @workbench.tool(effect="read")'
+    return f"let the server '{server}' say so in the tool's annotations: readOnlyHint=True"
 
 
 def _json(value: object) -> str:
