@@ -161,7 +161,8 @@ def test_a_call_made_once_more_is_still_called_that(world: World) -> None:
     ],
 )
 def test_a_date_that_changes_is_called_that(recorded: str, now: str, world: World) -> None:
-    """A miss that only a time, an id or a path makes says so, with the rule that lets it pass."""
+    """A miss that only a time, an id or a path makes says so, with how to record it and the rule
+    that lets it pass."""
 
     def asking(text: str) -> str:
         return str(ask([{"role": "user", "content": text}])["content"])
@@ -171,9 +172,12 @@ def test_a_date_that_changes_is_called_that(recorded: str, now: str, world: Worl
     assert drifted.status == "drifted"
     said = str(drifted.drift)
     assert "only a time, an id or a path differs" in said
+    assert "a time or an id: workbench record --ambient …" in said
     assert "--ignore workbench:/body/messages/0" in said
     ignored = wb.replay(asking, run.trace, now, ignore={"workbench": ["/body/messages/0"]})
     assert ignored.status == "ok"
+    other = str(wb.replay(asking, run.trace, f"{now} Be brief.").drift)
+    assert "--ambient" not in other
 
 
 SECRET = "sk-proj-" + "Zx9" * 16

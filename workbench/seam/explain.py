@@ -275,6 +275,8 @@ def _ways_out(
     differs = miss.candidates[0].differs if miss.candidates else ()
     if parent is not None and parent.header.hand is not None:
         return out[1:]
+    if differs and all(each.volatile for each in differs):
+        out.insert(0, ("a time or an id", "workbench record --ambient …"))
     if call.kind == "model" and 0 < len(differs) <= 2 and all(each.pointer for each in differs):
         rules = " ".join(f"--ignore {call.api}:{each.pointer}" for each in differs)
         out.append(("ignore it", rules))
