@@ -12,7 +12,7 @@ from langchain_openai import ChatOpenAI
 from loopback import Server
 from pydantic_ai import Agent
 
-from workbench.adapters.keys import DUMMY_KEY
+from workbench.adapters.http.keys import DUMMY_KEY
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 NAMES = ("openai-chat:ok", "openai-responses:ok", "anthropic:ok", "google:ok")

@@ -11,7 +11,7 @@ from openai_hooks import through
 from openai_results import async_client, client, options, see, see_error
 from openai_server import Server, chunks, completion
 
-from workbench.adapters.keys import DUMMY_KEY
+from workbench.adapters.http.keys import DUMMY_KEY
 from workbench.errors import UsageError
 from workbench.faults import ConnectionRefused, ConnectionReset, HttpError, Timeout
 from workbench.seam.calls import Served

@@ -14,14 +14,17 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from workbench.errors import UnrecordedWarning
 from workbench.seam import pools
 from workbench.seam.current import ENCLOSING, any_open, begun, own_frame, whose
 from workbench.seam.process_lock import ProcessLock
+
+_Handler: TypeAlias = Callable[[str, tuple[Any, ...]], None]
 
 _STARTERS = frozenset(
     {"subprocess", "os", "asyncio", "multiprocessing", "concurrent", "pty", "nt", "posix"}
@@ -39,7 +42,7 @@ def watch() -> None:
         pools.hook()
         if not _listening.is_set():
             _listening.set()
-            sys.addaudithook(_heard)
+            sys.addaudithook(functools.partial(_heard, _HANDLERS, any_open))
 
 
 def unwatch() -> None:
@@ -63,9 +66,16 @@ def _started(thread: threading.Thread) -> None:
     _START(thread)
 
 
-def _heard(event: str, args: tuple[Any, ...]) -> None:
-    handler = _HANDLERS.get(event)
-    if handler is not None and any_open():
+def _heard(
+    handlers: dict[str, _Handler],
+    is_open: Callable[[], bool],
+    event: str,
+    args: tuple[Any, ...],
+) -> None:
+    """It is handed what it needs: a hook stays until the process ends, and this module's own names
+    are gone before that."""
+    handler = handlers.get(event)
+    if handler is not None and is_open():
         handler(event, args)
 
 
@@ -127,7 +137,7 @@ def _name(event: str, args: tuple[Any, ...]) -> str:
     return Path(os.fsdecode(given)).name if given else "a program"
 
 
-_HANDLERS = {
+_HANDLERS: dict[str, _Handler] = {
     "subprocess.Popen": _process,
     "os.posix_spawn": _process,
     "os.spawn": _process,

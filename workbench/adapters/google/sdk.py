@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from workbench.adapters.keys import DUMMY_KEY
+from workbench.adapters.http.keys import DUMMY_KEY
 from workbench.errors import UsageError
 
 DUMMY_PROJECT = "workbench-replay-needs-no-project"

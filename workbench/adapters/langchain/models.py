@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import wrapt
 
-from workbench.adapters.keys import DUMMY_KEY, is_offline, made_without_key
+from workbench.adapters.http.keys import DUMMY_KEY, is_offline, made_without_key
 from workbench.adapters.langchain import names
 from workbench.adapters.langchain.askers import heard
 from workbench.adapters.langchain.calls import Calls

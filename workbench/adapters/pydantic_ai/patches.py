@@ -10,7 +10,7 @@ from pydantic_ai.providers import Provider
 from pydantic_ai.toolsets import AbstractToolset
 
 from workbench.adapters.frameworks.families import hook_family
-from workbench.adapters.keys import made_without_key
+from workbench.adapters.http.keys import made_without_key
 from workbench.adapters.pydantic_ai.ids import Ids
 from workbench.adapters.pydantic_ai.library import module_of_ids
 from workbench.adapters.pydantic_ai.models import request, request_stream

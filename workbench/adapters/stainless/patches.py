@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from workbench.adapters.keys import DUMMY_KEY, is_answered
+from workbench.adapters.http.keys import DUMMY_KEY, is_answered
 from workbench.adapters.stainless import sdk
 from workbench.adapters.stainless.asking import call_of
 from workbench.adapters.stainless.description import Endpoint, Sdk, path_of

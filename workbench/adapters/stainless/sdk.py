@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from workbench.adapters.keys import DUMMY_KEY
+from workbench.adapters.http.keys import DUMMY_KEY
 from workbench.adapters.stainless.description import Endpoint, Sdk
 from workbench.errors import UsageError
 
